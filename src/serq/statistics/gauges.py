@@ -37,7 +37,7 @@ def summarise_gauge(times: Sequence[float], values: Sequence[float], warmup: flo
 
     Parameters
     ----------
-    times : (n,) [t] instants at which the signal took a value, ascending; equal instants are allowed and the last counts
+    times : (n,) [t] instants at which the signal took a value, ascending; at equal instants the last one counts
     values : (n,) the value taken at each instant and held until the next; the last one is held until `end`
     warmup, end : [t] the interval measured, times[0] <= warmup < end
 
@@ -48,13 +48,13 @@ def summarise_gauge(times: Sequence[float], values: Sequence[float], warmup: flo
     Raises
     ------
     ValueError
-        When the arrays differ in length or are empty, the interval is empty or not finite, or the signal has no value at
-        `warmup`.
+        When the arrays differ in length or are empty, the interval is empty or not finite, or the signal has no value
+        at `warmup`.
 
     Notes
     -----
-    Estimand: the steady-state time average. Assumptions: a stationary signal after the warm-up; windows long against its
-    correlation time (see `batch_half_width`). One pass over the change points; the pieces of an integral are added in
+    Estimand: the steady-state time average. Assumptions: a stationary signal after the warm-up; windows long against
+    its correlation time (see `batch_half_width`). One pass over the change points; an integral is summed in
     the order of time. Segments are cut at window edges for the window means only, so the mean does not depend on them.
 
     References

@@ -53,9 +53,9 @@ def summarise_samples(values: Sequence[float]) -> SampleSummary:
 
     Notes
     -----
-    Estimands: the mean, squared coefficient of variation and 0.99 quantile of the stationary distribution of the samples.
+    Estimands: the mean, squared coefficient of variation and 0.99 quantile of the samples' stationary distribution.
     Assumptions: the warm-up left a stationary sequence; for the interval, batches longer than its correlation time (see
-    `batch_half_width`). Errors: the mean is unbiased under stationarity; the variance in cv2 has n − 1 in its denominator
+    `batch_half_width`). Errors: the mean is unbiased under stationarity; the variance in cv2 divides by n − 1
     and is low by a factor of about 1 − 2τ/n for samples with correlation time τ; the quantile is biased by O(1/n).
 
     Sums run once from left to right in double precision: their relative error is at most n·1.1e-16 for samples of one
