@@ -1,0 +1,111 @@
+"""What is wrong with a program, as data. Wording happens where it is found, drawing in `render`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from serq.diagnostics.source import Span
+
+
+class Severity(Enum):
+    """How much a finding weighs: errors stop the pipeline, notes never do."""
+
+    ERROR = "error"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A place in an IR document, for programs that have no text: `$.session[3].hold.pools[1]`."""
+
+    text: str
+    document: str = "<ir>"
+
+
+Place = Span | Path
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A place and a few words that point at it."""
+
+    place: Place
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding.
+
+    Parameters
+    ----------
+    name : stable kebab-case slug registered in `serq.diagnostics.registry`
+    message : one sentence that stands alone; lower case, no full stop
+    primary : the place it is about (None only when there is no text at all, as for a missing file)
+    secondary : other places that matter
+    notes : facts that explain it
+    helps : changes to propose
+    """
+
+    name: str
+    message: str
+    primary: Label | None = None
+    secondary: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+    helps: tuple[str, ...] = ()
+    severity: Severity = field(default=Severity.ERROR)
+
+
+def error(
+    name: str,
+    message: str,
+    place: Place | None,
+    label: str = "",
+    *,
+    secondary: tuple[Label, ...] = (),
+    notes: tuple[str, ...] = (),
+    helps: tuple[str, ...] = (),
+) -> Diagnostic:
+    """Build an error with one primary label."""
+    primary = None if place is None else Label(place, label)
+    return Diagnostic(name, message, primary, secondary, notes, helps)
+
+
+class ProgramError(Exception):
+    """The program, its IR or its trace is at fault: carries every finding of the stage that stopped.
+
+    Attributes
+    ----------
+    diagnostics : non-empty, in the order found (renderers sort by file and offset)
+    """
+
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        super().__init__("; ".join(f"{d.name}: {d.message}" for d in diagnostics))
+        self.diagnostics = diagnostics
+
+
+class DiagnosticLimit(Exception):
+    """Raised inside a stage to stop collecting once there are too many findings to be of use."""
+
+
+@dataclass(slots=True)
+class Findings:
+    """Collects the findings of one stage; `stop_if_any` ends the stage when there were errors."""
+
+    items: list[Diagnostic] = field(default_factory=list)
+    limit: int = 50
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Record a finding, once (the same name at the same place is one mistake)."""
+        for known in self.items:
+            if known.name == diagnostic.name and known.primary == diagnostic.primary:
+                return
+        self.items.append(diagnostic)
+        if len(self.items) >= self.limit:
+            raise DiagnosticLimit
+
+    def stop_if_any(self) -> None:
+        """Raise `ProgramError` when anything was found."""
+        if self.items:
+            raise ProgramError(self.items)

@@ -1,0 +1,144 @@
+"""What a run leaves behind: plain values, ready to be summarised and reported.
+
+Input: nothing (these are the types the loop fills). Units: [t] is the program's clock, [units] a pool's.
+"""
+
+from __future__ import annotations
+
+
+class ObserveResult:
+    """The samples of one observe, those at or after the warm-up, in the order sampled.
+
+    `times` [t], `sessions` (serial numbers) and `turns` stay empty unless the run records for a dump.
+    """
+
+    def __init__(self, name: str, is_test: bool) -> None:
+        self.name = name
+        self.is_test = is_test
+        self.values: list[float] = []
+        self.times: list[float] = []
+        self.sessions: list[int] = []
+        self.turns: list[int] = []
+
+
+class GaugeResult:
+    """A gauge's change points from time 0: one per instant, consecutive values different."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.times: list[float] = []
+        self.values: list[float] = []
+
+
+class StageResult:
+    """One stage's figures; `index` is -1 when it is no family member."""
+
+    def __init__(self, name: str, index: int) -> None:
+        self.name = name
+        self.index = index
+        self.mean_number = 0.0
+        self.utilization = 0.0
+        self.completed = 0
+        self.throughput = 0.0
+        self.mean_wait = 0.0
+        self.mean_service = 0.0
+        self.iterations = 0
+
+
+class PoolResult:
+    """One pool's figures; `index` is -1 when it is no family member."""
+
+    def __init__(self, name: str, index: int) -> None:
+        self.name = name
+        self.index = index
+        self.mean_used = 0.0
+        self.mean_cached = 0.0
+        self.mean_queue = 0.0
+        self.mean_holders = 0.0
+        self.mean_wait = 0.0
+        self.admissions = 0
+        self.evicted_entries = 0
+        self.evicted_units = 0.0
+        self.preemptions = 0
+        self.spills = 0
+        self.rejected = 0
+        self.stuck = 0
+
+
+class RunNote:
+    """Something a reader of the report must know.
+
+    Attributes
+    ----------
+    kind : "rejected" (a request can never fit, and left), "unfit" (it can never fit, and waits: `unfit wait`),
+        "blocked" (nothing can move any more: the session waits for room in the pool), "stuck" (preempted again and
+        again without advancing)
+    session : serial number; pool : its index; site : of the statement, or -1
+    units, available : [units] what was wanted and what is free (for "rejected" and "unfit": the cap)
+    since : [t] when it last moved; count : how many sessions a "rejected" note stands for
+    blocks_run : whether the run could not go on because of it (`--strict` fails)
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        session: int,
+        pool: int,
+        site: int,
+        units: float,
+        available: float,
+        since: float,
+        count: int,
+        blocks_run: bool,
+    ) -> None:
+        self.kind = kind
+        self.session = session
+        self.pool = pool
+        self.site = site
+        self.units = units
+        self.available = available
+        self.since = since
+        self.count = count
+        self.blocks_run = blocks_run
+
+
+class RunResult:
+    """Everything a run measured. Counters marked in the language notes run from time 0, the rest from the warm-up."""
+
+    def __init__(self) -> None:
+        self.horizon = 0.0
+        self.end = 0.0
+        self.warmup = 0.0
+        self.seed = 0
+        self.events = 0
+        self.arrivals = 0
+        self.ended = 0
+        self.turns = 0
+        self.mean_live = 0.0
+        self.observes: list[ObserveResult] = []
+        self.gauges: list[GaugeResult] = []
+        self.stages: list[StageResult] = []
+        self.pools: list[PoolResult] = []
+        self.notes: list[RunNote] = []
+
+
+class RunError(Exception):
+    """The run cannot go on: a value that cannot be meant, or an instant that never settles.
+
+    Attributes
+    ----------
+    name : the diagnostic's name (guard-not-boolean, index-out-of-range, amount-not-valid, …)
+    message : one sentence, lower case; detail and help : more, or ""
+    site : of the expression or statement (an index into the linked program's sites), or -1
+    time : [t]; session : serial number or -1; turn : the session's turn_no
+    """
+
+    def __init__(self, name: str, message: str, site: int, help_text: str = "") -> None:
+        super().__init__(message)
+        self.name = name
+        self.message = message
+        self.site = site
+        self.help_text = help_text
+        self.time = 0.0
+        self.session = -1
+        self.turn = 0
