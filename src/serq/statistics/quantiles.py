@@ -40,8 +40,9 @@ def nearest_rank(values: Sequence[float], fraction: float) -> float:
     -----
     An evenly spaced probe is sorted, a threshold a little below the wanted rank is read from it, and only the samples
     at or above the threshold are sorted: about 2 % of them for the 0.99 quantile. When the probe misled (too few
-    samples reach the threshold) the threshold moves down the probe; its least value and at last everything end the search, so
-    the result never depends on luck. O(n) comparisons and O((1 − fraction) n log n) for the sort, in the usual case.
+    samples reach the threshold) the threshold moves down the probe; its least value and at last everything end the
+    search, so the result never depends on luck. O(n) comparisons and O((1 − fraction) n log n) for the sort, in the
+    usual case.
 
     References
     ----------
@@ -82,7 +83,7 @@ def nearest_rank(values: Sequence[float], fraction: float) -> float:
 
 def _has_nan(values: Sequence[float]) -> bool:
     """Tell whether some value is NaN; a comparison is several times faster than a call of `isnan` for each."""
-    for value in values:
-        if value != value:  # noqa: PLR0124
+    for value in values:  # noqa: SIM110 - a generator inside `any` would cost as much as the calls
+        if value != value:
             return True
     return False
