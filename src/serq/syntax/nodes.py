@@ -390,8 +390,8 @@ class Pool(Node):
     """K. `pool NAME[size] {…}`. A missing option is None: `cap` inf, `block` none, `evict` lru, `preempt` none,
     `waiting` fifo, `unfit` reject.
 
-    `evict` and `waiting` are key tuples: () is `lru` (`fifo`). `preempt` is "none", "lifo" or a key tuple (`preempt by`).
-    `unfit` is "wait" or "reject".
+    `evict` and `waiting` are key tuples: () is `lru` (`fifo`). `preempt` is "none", "lifo" or a key tuple
+    (`preempt by`). `unfit` is "wait" or "reject".
     """
 
     name: str

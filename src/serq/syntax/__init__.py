@@ -1,0 +1,5 @@
+"""Text to surface tree and back. Knows no meaning: names, sizes and kinds are later stages' concern."""
+
+from serq.syntax.parser import parse, parse_expression
+
+__all__ = ["parse", "parse_expression"]
