@@ -1,0 +1,139 @@
+"""Compile the engine ahead of time where that is possible, and say so where it is not.
+
+What is compiled: the engine (all but `assemble.py`, which reads the linker's dataclasses) and the arithmetic it
+calls, as one mypyc group, so that calls between their modules are native. The same files run uncompiled, with the
+same results bit for bit (`-ffp-contract=off`: no multiply-add is fused), about twenty times slower.
+
+Fallback: with `SERQ_PURE=1`, without mypy, or without a C compiler that finds Python's headers, the package is
+installed as plain Python. `serq --version` tells which of the two is installed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+COMPILED_PACKAGES = ("src/serq/engine", "src/serq/statistics")
+COMPILED_MODULES = ("src/serq/arithmetic.py",)
+UNCOMPILED = frozenset({"assemble.py", "__init__.py"})
+C_FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-g0"]
+
+
+def compiled_sources() -> list[str]:
+    """Give the modules to compile, as paths relative to this file, in a fixed order."""
+    found = [
+        str(path.relative_to(ROOT))
+        for package in COMPILED_PACKAGES
+        for path in sorted((ROOT / package).glob("*.py"))
+        if path.name not in UNCOMPILED
+    ]
+    return found + [module for module in COMPILED_MODULES if (ROOT / module).exists()]
+
+
+def say(message: str) -> None:
+    """Tell the person who installs; `pip install -v` shows it."""
+    print(f"serq: {message}", file=sys.stderr)
+
+
+def why_not() -> str:
+    """Give the reason for a pure Python installation, or "" when the engine can be compiled."""
+    if os.environ.get("SERQ_PURE", "") not in {"", "0"}:
+        return "SERQ_PURE is set"
+    try:
+        import mypyc.build  # noqa: F401
+    except ImportError as problem:
+        return f"mypy is not at hand ({problem})"
+    return c_compiler_problem()
+
+
+def c_compiler_problem() -> str:
+    """Compile three lines of C against Python's headers; give what went wrong, or ""."""
+    from setuptools._distutils.ccompiler import new_compiler
+    from setuptools._distutils.sysconfig import customize_compiler, get_python_inc
+
+    with tempfile.TemporaryDirectory() as folder:
+        probe = Path(folder) / "probe.c"
+        probe.write_text("#include <Python.h>\nint main(void) { return PY_VERSION_HEX == 0; }\n")
+        try:
+            compiler = new_compiler()
+            customize_compiler(compiler)
+            compiler.compile([str(probe)], output_dir=folder, include_dirs=[get_python_inc()])
+        except Exception as problem:
+            return f"no C compiler that finds Python's headers ({problem})"
+    return ""
+
+
+def engine_extensions() -> list[Extension]:
+    """Translate the engine to C; [] when it cannot be, with the reason said."""
+    reason = why_not()
+    if not reason:
+        from mypyc.build import mypycify
+
+        os.chdir(ROOT)
+        try:
+            extensions = mypycify(
+                ["--config-file=pyproject.toml", *compiled_sources()],
+                opt_level="3",
+                debug_level="0",
+                multi_file=True,
+                separate=False,
+                group_name="serq_engine",
+            )
+        except SystemExit as problem:  # mypycify ends the process on a type error
+            reason = f"mypyc could not translate it ({problem})"
+        else:
+            for extension in extensions:
+                extension.extra_compile_args = [*extension.extra_compile_args, *C_FLAGS]
+            return list(extensions)
+    say(f"the engine is installed as plain Python: {reason}")
+    return []
+
+
+class BuildEngine(build_ext):
+    """Compile all of the engine or nothing: a half-compiled group would not import."""
+
+    def run(self) -> None:
+        """Build the extensions; on failure remove what was built and go on without."""
+        try:
+            super().run()
+        except Exception as problem:
+            say(f"the engine is installed as plain Python: compiling failed ({problem})")
+            self._remove(self.get_ext_fullpath(extension.name) for extension in self.extensions)
+            self.extensions = []
+            self.distribution.ext_modules = []
+
+    def build_extensions(self) -> None:
+        """Compile the C files of one extension side by side: each module is one file."""
+        compile_in_order = self.compiler.compile
+        workers = os.cpu_count() or 1
+
+        def compile_side_by_side(sources: list[str], *args: object, **options: object) -> list[str]:
+            if len(sources) < 2 or workers < 2:
+                return list(compile_in_order(sources, *args, **options))
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(workers) as pool:
+                objects = pool.map(lambda source: compile_in_order([source], *args, **options), sources)
+                return [name for names in objects for name in names]
+
+        self.compiler.compile = compile_side_by_side
+        super().build_extensions()
+
+    @staticmethod
+    def _remove(paths: Iterable[str]) -> None:
+        for path in paths:
+            if os.path.isdir(path):
+                shutil.rmtree(path, ignore_errors=True)
+            elif os.path.exists(path):
+                os.unlink(path)
+
+
+setup(ext_modules=engine_extensions(), cmdclass={"build_ext": BuildEngine})

@@ -1,0 +1,51 @@
+"""serQ: a language for LLM serving deployments, its compiler and its simulator.
+
+    import serq
+    report = serq.load("chat.sq", set={"rate": 2.5}).run(seed=3)
+    print(report.observes["ttft"].mean)
+
+What is named here is public, and nothing else is. The names are imported when they are first used, so that the command
+line pays only for the stages it runs.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from serq.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from serq.api import Program, load, loads
+    from serq.diagnostics import Diagnostic
+    from serq.errors import InternalError, ProgramError, RunFailed
+    from serq.report import Report
+
+__all__ = [
+    "Diagnostic",
+    "InternalError",
+    "Program",
+    "ProgramError",
+    "Report",
+    "RunFailed",
+    "__version__",
+    "load",
+    "loads",
+]
+
+_HOMES = {
+    "Diagnostic": "serq.diagnostics",
+    "InternalError": "serq.errors",
+    "Program": "serq.api",
+    "ProgramError": "serq.errors",
+    "Report": "serq.report",
+    "RunFailed": "serq.errors",
+    "load": "serq.api",
+    "loads": "serq.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'serq' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,114 @@
+"""What a reader of the report must know and no table shows, in sentences.
+
+Input: observes and the notes the engine left. Output: `Note` values.
+
+Invariants: a note never changes a figure or, by itself, an exit code (`--strict` asks for that).
+
+Reference: language §3, Statistics (the constant 0, stuck); notes §8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from serq.engine.results import ObserveResult, RunNote, RunResult
+from serq.report.numbers import plain
+
+CONSTANT_SAMPLES_MIN = 40
+"""A test that was 0 in fewer samples than this is not worth a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One note.
+
+    Attributes
+    ----------
+    kind : "constant-zero", "rejected", "unfit", "blocked" or "stuck"
+    message : one sentence
+    blocks_run : whether `--strict` lets the run fail because of it
+    session : serial number, or None for a note about no session
+    pool : the pool's name (`kv`, `kv[1]`), or ""
+    units, available : [units] wanted and there; for a request that never fits, the pool's cap
+    since : [t] when it last moved, or None
+    count : how many sessions or samples it stands for
+    where : `file:line:column` of the statement, or ""
+    """
+
+    kind: str
+    message: str
+    blocks_run: bool = False
+    session: int | None = None
+    pool: str = ""
+    units: float | None = None
+    available: float | None = None
+    since: float | None = None
+    count: int = 1
+    where: str = ""
+
+
+def constant_zero_notes(observes: Iterable[ObserveResult]) -> list[Note]:
+    """Note the tests that never held."""
+    notes = []
+    for observe in observes:
+        count = len(observe.values)
+        if observe.is_test and count >= CONSTANT_SAMPLES_MIN and not any(observe.values):
+            message = f"observe {observe.name} is constant 0 over {count} samples"
+            notes.append(Note("constant-zero", message, count=count))
+    return notes
+
+
+def run_notes(result: RunResult, site_place: Callable[[int], str]) -> list[Note]:
+    """Put the engine's notes into sentences; `site_place` gives the place of a site as text."""
+    notes = []
+    for found in result.notes:
+        where = site_place(found.site) if found.site >= 0 else ""
+        pool = _pool_name(result, found.pool)
+        message = _message(found, pool)
+        notes.append(
+            Note(
+                kind=found.kind,
+                message=f"{message} (at {where})" if where else message,
+                blocks_run=found.blocks_run or found.kind == "stuck",
+                session=found.session,
+                pool=pool,
+                units=found.units,
+                available=found.available,
+                since=found.since,
+                count=found.count,
+                where=where,
+            )
+        )
+    return notes
+
+
+def _pool_name(result: RunResult, pool: int) -> str:
+    if not 0 <= pool < len(result.pools):
+        return ""
+    found = result.pools[pool]
+    return found.name if found.index < 0 else f"{found.name}[{found.index}]"
+
+
+def _message(note: RunNote, pool: str) -> str:
+    units, available, since = plain(note.units), plain(note.available), plain(note.since)
+    if note.kind == "rejected":
+        others = f"; so did {note.count - 1} more" if note.count > 1 else ""
+        return (
+            f"session {note.session} was rejected at t = {since}: it asked `{pool}` for {units} units and the cap is "
+            f"{available}{others}"
+        )
+    if note.kind == "unfit":
+        return (
+            f"session {note.session} waits for {units} units of `{pool}` since t = {since} and the cap is {available}: "
+            "it never fits (`unfit wait`)"
+        )
+    if note.kind == "stuck":
+        return (
+            f"session {note.session} is stuck at `{pool}`: preempted again without advancing since t = {since} "
+            f"({units} units wanted, {available} free)"
+        )
+    return (
+        f"nothing can move any more: session {note.session} waits for {units} units of `{pool}` since t = {since} and "
+        f"{available} are free"
+    )

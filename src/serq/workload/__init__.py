@@ -1,0 +1,1 @@
+"""What sessions bring with them: recorded traces, read from CSV."""

@@ -1,0 +1,59 @@
+"""The dump: what the files hold, and that there are all of them or none."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from serq.diagnostics import ProgramError
+from serq.engine.results import GaugeResult, ObserveResult, RunResult
+from serq.report.dump import check_dump_directory, write_dump
+
+
+def recorded_run() -> RunResult:
+    result = RunResult()
+    observe = ObserveResult("D.ttft", is_test=False)
+    observe.times, observe.sessions, observe.turns, observe.values = [0.1, 0.2], [0, 7], [1, 2], [1 / 3, 2.0]
+    gauge = GaugeResult("u")
+    gauge.times, gauge.values = [0.0, 0.5], [0.0, 1e22]
+    result.observes, result.gauges = [observe, ObserveResult("none", is_test=True)], [gauge]
+    return result
+
+
+def test_files_hold_every_sample_exactly(tmp_path: Path) -> None:
+    """Floats read back; an observe without samples has a file with its head."""
+    folder = tmp_path / "new" / "dump"
+    write_dump(recorded_run(), str(folder))
+    assert (folder / "D.ttft.csv").read_text() == ("time,session,turn,value\n0.1,0,1,0.3333333333333333\n0.2,7,2,2.0\n")
+    assert (folder / "none.csv").read_text() == "time,session,turn,value\n"
+    assert (folder / "gauge" / "u.csv").read_text() == "time,value\n0.0,0.0\n0.5,1e+22\n"
+    assert sorted(os.listdir(folder)) == ["D.ttft.csv", "gauge", "none.csv"]
+
+
+def test_an_old_dump_is_replaced(tmp_path: Path) -> None:
+    """The same run twice leaves the same files."""
+    (tmp_path / "D.ttft.csv").write_text("old")
+    write_dump(recorded_run(), str(tmp_path))
+    assert (tmp_path / "D.ttft.csv").read_text().startswith("time,")
+
+
+def test_a_dump_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    """A directory stands where the last file goes: the first is not written either."""
+    result = recorded_run()
+    (tmp_path / "gauge" / f"u.csv.{os.getpid()}.part").mkdir(parents=True)
+    with pytest.raises(ProgramError) as caught:
+        write_dump(result, str(tmp_path))
+    assert caught.value.diagnostics[0].name == "dump-not-writable"
+    assert sorted(os.listdir(tmp_path)) == ["gauge"]
+
+
+def test_a_directory_that_is_a_file_is_refused_before_the_run(tmp_path: Path) -> None:
+    """Itself, or one above it."""
+    file = tmp_path / "f"
+    file.write_text("")
+    for wanted in (file, file / "below"):
+        with pytest.raises(ProgramError, match="is not a directory"):
+            check_dump_directory(str(wanted))
+    check_dump_directory(str(tmp_path / "new" / "deeper"))
+    check_dump_directory(str(tmp_path))
+    assert not (tmp_path / "new").exists()

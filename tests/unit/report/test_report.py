@@ -1,0 +1,194 @@
+"""The report: names and meanings of the JSON form, the text, the notes."""
+
+import json
+import math
+
+import pytest
+
+from serq.engine.results import GaugeResult, ObserveResult, PoolResult, RunNote, RunResult, StageResult
+from serq.report import Provenance, Report, build_report
+from serq.report.notes import constant_zero_notes
+from serq.report.numbers import exact, plain, short
+
+PROVENANCE = Provenance("1.2.3", "pure Python", "sha256:00", "", 0, "serq run a.sq --seed 0")
+
+
+def finished_run() -> RunResult:
+    """A run of one observe, one gauge, a stage, and a family of two pools."""
+    result = RunResult()
+    result.horizon, result.end, result.warmup, result.seed = 40.0, 30.0, 10.0, 0
+    result.events, result.arrivals, result.ended, result.turns, result.mean_live = 7, 5, 4, 3, 0.5
+    observe = ObserveResult("w", is_test=False)
+    observe.values = [1.0, 2.0, 3.0]
+    gauge = GaugeResult("u")
+    gauge.times, gauge.values = [0.0, 20.0], [1.0, 3.0]
+    stage = StageResult("s", -1)
+    stage.mean_number, stage.utilization, stage.completed = 0.25, 0.125, 2
+    stage.throughput, stage.mean_wait, stage.mean_service = 0.1, math.nan, 2.5
+    result.observes, result.gauges, result.stages = [observe], [gauge], [stage]
+    result.pools = [PoolResult("kv", 0), PoolResult("kv", 1)]
+    result.pools[1].preemptions = 6
+    return result
+
+
+def note(kind: str, **change: object) -> RunNote:
+    found = RunNote(kind, 3, 1, 8, 30.0, 10.5, 4.0, 1, kind in {"blocked", "unfit"})
+    for name, value in change.items():
+        setattr(found, name, value)
+    return found
+
+
+def report(*notes: RunNote) -> Report:
+    result = finished_run()
+    result.notes = list(notes)
+    return build_report(result, PROVENANCE, lambda site: f"a.sq:{site}:1")
+
+
+def test_the_json_form_has_the_published_names() -> None:
+    """Names and order are fixed; more may be added at the end of an object."""
+    document = json.loads(report().to_json())
+    assert list(document) == [
+        *("horizon", "end", "warmup", "seed", "events", "arrivals", "ended", "turns", "mean_live"),
+        *("observes", "gauges", "stages", "pools", "notes", "provenance"),
+    ]
+    assert (document["horizon"], document["end"], document["warmup"]) == (40.0, 30.0, 10.0)
+    assert document["observes"] == {"w": {"count": 3, "mean": 2.0, "ci": None, "cv2": 0.25, "p99": 3.0}}
+    assert list(document["gauges"]) == ["u"] and list(document["gauges"]["u"]) == ["mean", "ci", "min", "max"]
+    assert document["gauges"]["u"]["mean"] == 2.0
+    assert document["stages"] == [
+        {
+            "name": "s",
+            "index": None,
+            "mean_number": 0.25,
+            "utilization": 0.125,
+            "completed": 2,
+            "throughput": 0.1,
+            "mean_wait": None,
+            "mean_service": 2.5,
+            "iterations": 0,
+        }
+    ]
+    assert list(document["pools"][1]) == [
+        *("name", "index", "mean_used", "mean_cached", "mean_queue", "mean_holders", "mean_wait", "admissions"),
+        *("evicted_entries", "evicted_units", "preemptions", "spills", "rejected", "stuck"),
+    ]
+    assert [(pool["name"], pool["index"], pool["preemptions"]) for pool in document["pools"]] == [
+        ("kv", 0, 0),
+        ("kv", 1, 6),
+    ]
+
+
+def test_provenance_says_what_made_the_figures() -> None:
+    """Seed 0 is a seed; no trace is null."""
+    assert json.loads(report().to_json())["provenance"] == {
+        "version": "1.2.3",
+        "engine": "pure Python",
+        "ir": "sha256:00",
+        "trace": None,
+        "seed": 0,
+        "command": "serq run a.sq --seed 0",
+    }
+
+
+def test_members_are_found_by_name_and_number() -> None:
+    """A family's member needs its number."""
+    made = report()
+    assert made.stage("s").completed == 2
+    assert made.pool("kv", 1).preemptions == 6
+    with pytest.raises(KeyError, match=r"kv\[2\]"):
+        made.pool("kv", 2)
+
+
+def test_the_text_shows_end_tables_and_members() -> None:
+    """Columns nobody has anything in are left out; figures that do not exist are dashes."""
+    assert str(report()) == (
+        "serq run a.sq --seed 0\n"
+        "\n"
+        "time      warmup 10   end 30   horizon 40   measured 20\n"
+        "sessions  arrivals 5   ended 4   turns 3   mean live 0.5\n"
+        "run       seed 0   events 7\n"
+        "\n"
+        "observe  count  mean  ± 95 %   cv²  p99\n"
+        "w            3     2       ∞  0.25    3\n"
+        "\n"
+        "gauge  mean    ± 95 %  min  max\n"
+        "u         2  0.480167    1    3\n"
+        "\n"
+        "stage  number  utilization  completed  throughput  wait  service\n"
+        "s        0.25        0.125          2         0.1     –      2.5\n"
+        "\n"
+        "pool   used  cached  queue  holders  wait  admissions  preempted\n"
+        "kv[0]     0       0      0        0     0           0          0\n"
+        "kv[1]     0       0      0        0     0           0          6\n"
+    )
+
+
+def test_a_test_that_never_held_is_noted() -> None:
+    """From 40 samples on, tests only, zero only."""
+    observe = ObserveResult("hit", is_test=True)
+    observe.values = [0.0] * 40
+    (found,) = constant_zero_notes([observe])
+    assert (found.message, found.blocks_run) == ("observe hit is constant 0 over 40 samples", False)
+    observe.values = [0.0] * 39
+    assert constant_zero_notes([observe]) == []
+    observe.values = [1.0] * 40
+    assert constant_zero_notes([observe]) == []
+    observe.values, observe.is_test = [0.0] * 40, False
+    assert constant_zero_notes([observe]) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "message", "blocked"),
+    [
+        (
+            note("rejected", available=20.0, count=3),
+            "session 3 was rejected at t = 4: it asked `kv[1]` for 30 units and the cap is 20; so did 2 more "
+            "(at a.sq:8:1)",
+            False,
+        ),
+        (
+            note("unfit", available=20.0),
+            "session 3 waits for 30 units of `kv[1]` since t = 4 and the cap is 20: it never fits (`unfit wait`) "
+            "(at a.sq:8:1)",
+            True,
+        ),
+        (
+            note("blocked", site=-1),
+            "nothing can move any more: session 3 waits for 30 units of `kv[1]` since t = 4 and 10.5 are free",
+            True,
+        ),
+        (
+            note("stuck"),
+            "session 3 is stuck at `kv[1]`: preempted again without advancing since t = 4 (30 units wanted, 10.5 free) "
+            "(at a.sq:8:1)",
+            True,
+        ),
+    ],
+)
+def test_notes_name_session_pool_units_and_time(found: RunNote, message: str, blocked: bool) -> None:
+    """And the statement, where there is one; `--strict` fails on what cannot go on."""
+    made = report(found)
+    assert made.notes[0].message == message
+    assert made.blocked is blocked
+    assert f"note: {message}\n" in str(made)
+    entry = json.loads(made.to_json())["notes"][0]
+    assert (entry["kind"], entry["session"], entry["pool"], entry["units"]) == (found.kind, 3, "kv[1]", 30.0)
+
+
+def test_the_same_run_gives_the_same_bytes() -> None:
+    """Nothing of the clock or the machine is in a report."""
+    assert report(note("stuck")).to_json() == report(note("stuck")).to_json()
+
+
+@pytest.mark.parametrize("value", [0.1, 1e300, 5e-324, -0.0, 3.0, 1 / 3])
+def test_exact_reads_back(value: float) -> None:
+    """To the same double, sign of zero included."""
+    assert float(exact(value)) == value and math.copysign(1, float(exact(value))) == math.copysign(1, value)
+
+
+def test_plain_and_short_numbers() -> None:
+    """Whole numbers have no point; missing ones are dashes."""
+    assert [plain(x) for x in (3.0, 0.1, -2.0, 1e300)] == ["3", "0.1", "-2", "1e+300"]
+    assert [short(x) for x in (1 / 3, 20000.0, 1e7, math.nan, math.inf, -math.inf)] == [
+        *("0.333333", "20000", "1e+07", "–", "∞", "-∞")
+    ]
