@@ -122,9 +122,7 @@ class _Lexer:
                     f"`{text}` is not a number",
                     self._span(start, stop),
                     f"the number ends after `{self.text[start:end]}`",
-                    notes=(
-                        "a number is digits with at most one dot, with `_` for the eye, and an exponent: `1_000`, `2.5e-3`",
-                    ),
+                    notes=("a number is digits, `_` for the eye, at most one dot, an exponent: `1_000`, `2.5e-3`",),
                 )
             )
             self.tokens[-1] = Token(TokenKind.NUMBER, "0", start, stop, self.tokens[-1].fresh_line)

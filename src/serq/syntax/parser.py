@@ -9,60 +9,42 @@ Reference: language §2; `grammar.txt` beside this file is the whole grammar, an
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from serq.diagnostics import DiagnosticLimit, Findings, Label, ProgramError, SourceFile, Span
+from serq.diagnostics import DiagnosticLimit, Findings, ProgramError, SourceFile, Span
 from serq.syntax.cursor import Cursor, ListFailure, SyntaxFailure, listed, nearest
 from serq.syntax.lexer import tokenize
 from serq.syntax.nodes import (
     Arrive,
     DefinitionCall,
-    Delay,
-    Entry,
     Expression,
     ExpressionDefinition,
-    Fifo,
     Gauge,
     Item,
     Let,
     Name,
     Number,
     Observe,
-    Parameter,
-    Pool,
-    ProcessorSharing,
     Program,
     Pull,
-    Queue,
-    Reference,
     RunBlock,
-    Serve,
     Server,
     Session,
     SetStatement,
     Share,
-    Spill,
-    Stage,
-    StageKind,
     Statement,
     StatementDefinition,
-    Step,
     Trace,
     Use,
     Workload,
 )
-from serq.syntax.statements import StatementParser
+from serq.syntax.queues import QueueParser
 from serq.syntax.tokens import (
     ARRIVALS,
     ITEM_WORDS,
-    POOL_OPTIONS,
-    QUEUE_ITEMS,
     RUN_OPTIONS,
     SHARES,
-    STAGE_KINDS,
     STATEMENT_WORDS,
-    STEP_OPTIONS,
     WORKLOAD_ITEMS,
     Token,
     TokenKind,
@@ -93,31 +75,6 @@ def parse_expression(source: SourceFile) -> Expression:
 
 
 @dataclass(slots=True)
-class _PoolDraft:
-    """The options of a pool as they are read."""
-
-    cap: Expression | None = None
-    block: Expression | None = None
-    evict: tuple[Expression, ...] | None = None
-    preempt: str | tuple[Expression, ...] | None = None
-    waiting: tuple[Expression, ...] | None = None
-    admit_via: Reference | None = None
-    spill: Spill | None = None
-    unfit: str | None = None
-
-
-@dataclass(slots=True)
-class _StepDraft:
-    """The options of a step engine as they are read."""
-
-    budget: Expression | None = None
-    cost: Expression | None = None
-    chunk: Expression | None = None
-    serve: str | tuple[Expression, ...] | None = None
-    memory: Reference | None = None
-
-
-@dataclass(slots=True)
 class _WorkloadDraft:
     """The items of a workload as they are read."""
 
@@ -129,20 +86,8 @@ class _WorkloadDraft:
     hidden: list[Name] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _QueueDraft:
-    """The items of a queue as they are read; `last` is the word of the latest one that has an order."""
-
-    pools: list[Pool] = field(default_factory=list)
-    serve: Serve | None = None
-    nic: StageKind | None = None
-    entries: list[Entry] = field(default_factory=list)
-    first_serve: Token | None = None
-    first_entry: Token | None = None
-
-
-class _DeclarationParser(StatementParser):
-    """The declaration layer, on top of statements and expressions."""
+class _DeclarationParser(QueueParser):
+    """The declaration layer, the outermost."""
 
     def lone_expression(self) -> Expression:
         """Parse an expression that is the whole text."""
@@ -318,311 +263,6 @@ class _DeclarationParser(StatementParser):
         cursor.semicolon(f"the definition of `{name.text}`")
         return node
 
-    def _parameters(self) -> tuple[Parameter, ...]:
-        """Parse the parameters of a definition or an entry.
-
-        parameters = "(" , [ name , { "," , name } ] , ")" ;
-        """
-        cursor = self.cursor
-        opener = cursor.expect("(", "before parameters")
-        names: list[Parameter] = []
-        if not cursor.at(")"):
-            while True:
-                name = cursor.expect_name("a parameter's name")
-                names.append(Parameter(cursor.span_of(name), name.text))
-                if not cursor.take(","):
-                    break
-        self.close(opener, ")")
-        return tuple(names)
-
-    # --------------------------------------------------------------------------------------- option blocks
-
-    def _options(
-        self,
-        owner: Token,
-        noun: str,
-        known: tuple[str, ...],
-        parse: Callable[[Token], None],
-        repeatable: tuple[str, ...] = (),
-        other: Callable[[Token], bool] | None = None,
-    ) -> None:
-        """Parse options in braces: each begins with a known word and is given once.
-
-        Parameters
-        ----------
-        owner : the word or name the braces belong to
-        noun : what the options are options of, for messages ("a pool")
-        parse : reads one option, whose word is taken by then
-        other : reads what begins with another word, if it can, and tells whether it did
-        """
-        cursor = self.cursor
-        opener = cursor.expect("{", f"and the options of `{owner.text}`")
-        cursor.enter(opener)
-        seen: dict[str, Token] = {}
-        while not cursor.at("}"):
-            self._hold_to_open(opener, owner)
-            start, nesting = cursor.index, cursor.nesting
-            try:
-                word = cursor.token
-                if word.kind is not TokenKind.NAME:
-                    raise self._no_option(noun, known)
-                if other is not None and other(word):
-                    continue
-                if word.text not in known:
-                    raise self._unknown_option(word, noun, known)
-                if word.text in seen and word.text not in repeatable:
-                    self._duplicate_option(word, seen[word.text], owner, noun)
-                seen.setdefault(word.text, word)
-                parse(cursor.advance())
-            except ListFailure:
-                raise
-            except SyntaxFailure:
-                cursor.nesting = nesting
-                self._recover_option(start, known)
-        cursor.advance()
-        cursor.leave()
-
-    def _recover_option(self, start: int, known: tuple[str, ...]) -> None:
-        """Go to the next option."""
-        cursor = self.cursor
-        if cursor.index == start and not cursor.at_one("{};"):
-            cursor.advance()
-        cursor.skip_to_end_of(frozenset(known))
-        if cursor.at("{"):
-            cursor.skip_group()
-            cursor.take(";")
-
-    def _no_option(self, noun: str, known: tuple[str, ...]) -> SyntaxFailure:
-        """Say that no option begins here."""
-        helps = ("leave this `;` out: nothing stands before it that needs one",) if self.cursor.at(";") else ()
-        return self.cursor.failure(
-            f"expected an option of {noun}",
-            "expected an option",
-            notes=(f"the options are {listed(known)}",),
-            helps=helps,
-        )
-
-    def _unknown_option(self, word: Token, noun: str, known: tuple[str, ...]) -> SyntaxFailure:
-        """Say that a word is no option, and what was perhaps meant."""
-        meant = _OPTION_SYNONYMS.get(word.text)
-        near = meant if meant in known else nearest(word.text, known)
-        return self.cursor.failure(
-            f"{noun} has no option `{word.text}`",
-            f"did you mean `{near}`?" if near else "not an option",
-            name="unknown-option",
-            place=self.cursor.span_of(word),
-            notes=(f"the options are {listed(known)}",),
-        )
-
-    def _duplicate_option(self, word: Token, first: Token, owner: Token, noun: str) -> None:
-        """Report a second value for one option."""
-        self.cursor.report(
-            f"`{word.text}` is given twice in `{owner.text}`",
-            "the second",
-            name="duplicate-option",
-            place=self.cursor.span_of(word),
-            secondary=(Label(self.cursor.span_of(first), "the first"),),
-            notes=(f"each option of {noun} has one value",),
-            helps=("keep one of them",),
-        )
-
-    def _choice(self, word: Token, known: tuple[str, ...], forms: str) -> Token:
-        """Take one of a few words after an option's word, or fail and list them; `forms` shows how they are written."""
-        cursor = self.cursor
-        if cursor.at_one(known):
-            return cursor.advance()
-        if cursor.token.kind is not TokenKind.NAME:
-            raise cursor.failure(f"expected {forms} after `{word.text}`", f"`{word.text}` of what kind?")
-        near = nearest(cursor.token.text, known)
-        raise cursor.failure(
-            f"`{word.text}` takes {forms}, not `{cursor.token.text}`",
-            f"did you mean `{near}`?" if near else "not one of them",
-            name="unknown-choice",
-        )
-
-    # ------------------------------------------------------------------------------------ pools and stages
-
-    def _size(self) -> Expression | None:
-        """Parse how many members a family has."""
-        return self.index() if self.cursor.at("[") else None
-
-    def _pool(self, word: Token) -> Pool:
-        """Parse a pool.
-
-        pool = "pool" , dotted , [ index ] , "{" , { pool option } , "}" ;
-        """
-        cursor = self.cursor
-        owner = cursor.token
-        name, name_span = cursor.dotted_name("a pool's name after `pool`")
-        size = self._size()
-        draft = _PoolDraft()
-        self._options(owner, "a pool", POOL_OPTIONS, lambda option: self._pool_option(option, draft))
-        return Pool(
-            cursor.since(word),
-            name,
-            size,
-            draft.cap,
-            draft.block,
-            draft.evict,
-            draft.preempt,
-            draft.waiting,
-            draft.admit_via,
-            draft.spill,
-            draft.unfit,
-            name_span,
-        )
-
-    def _pool_option(self, word: Token, draft: _PoolDraft) -> None:
-        """Parse one option of a pool.
-
-        pool option = "cap" , expression , ";"
-                    | "block" , expression , ";"
-                    | "evict" , ( "lru" | "by" , keys ) , ";"
-                    | "preempt" , ( "none" | "lifo" | "by" , keys ) , ";"
-                    | "queue" , ( "fifo" | "by" , keys ) , ";"
-                    | "admit" , "via" , reference , ";"
-                    | "spill" , reference , "via" , reference , bracketed , "when" , bracketed , ";"
-                    | "unfit" , ( "wait" | "reject" ) , ";" ;
-        """
-        cursor = self.cursor
-        match word.text:
-            case "cap":
-                draft.cap = self.expression("a capacity after `cap`")
-            case "block":
-                draft.block = self.expression("a block's size after `block`")
-            case "evict":
-                choice = self._choice(word, ("lru", "by"), "`lru` or `by (keys)`")
-                draft.evict = self.keys("`evict by`") if choice.text == "by" else ()
-            case "preempt":
-                choice = self._choice(word, ("none", "lifo", "by"), "`none`, `lifo` or `by (keys)`")
-                draft.preempt = self.keys("`preempt by`") if choice.text == "by" else choice.text
-            case "queue":
-                choice = self._choice(word, ("fifo", "by"), "`fifo` or `by (keys)`")
-                draft.waiting = self.keys("`queue by`") if choice.text == "by" else ()
-            case "admit":
-                cursor.expect("via", "after `admit`")
-                draft.admit_via = self.reference("a stage's name after `admit via`")
-            case "spill":
-                draft.spill = self._spill(word)
-            case "unfit":
-                draft.unfit = self._choice(word, ("wait", "reject"), "`wait` or `reject`").text
-        cursor.semicolon(f"`{word.text}`")
-
-    def _spill(self, word: Token) -> Spill:
-        """Parse where evicted prefixes go; the word is taken."""
-        pool = self.reference("a pool's name after `spill`")
-        self.cursor.expect("via", f"and a stage after `spill {pool.span.text}`")
-        stage = self.reference("a stage's name after `via`")
-        work = self.parenthesised("the work of the write", f"`via {stage.span.text}`")
-        self.cursor.expect("when", "and a test after the write's work")
-        predicate = self.parenthesised("a test", "`when`")
-        return Spill(self.cursor.since(word), pool, stage, work, predicate)
-
-    def _stage(self, word: Token) -> Stage:
-        """Parse a stage; the `;` may be left out behind the braces of a step engine.
-
-        stage = "stage" , dotted , [ index ] , ":" , kind , ";" ;
-        """
-        cursor = self.cursor
-        owner = cursor.token
-        name, name_span = cursor.dotted_name("a stage's name after `stage`")
-        size = self._size()
-        cursor.expect(":", f"and a kind after `stage {name}`")
-        kind = self._kind(owner)
-        node = Stage(cursor.since(word), name, size, kind, name_span)
-        self._end_of_kind(kind, f"stage `{name}`")
-        return node
-
-    def _end_of_kind(self, kind: StageKind, after: str) -> None:
-        """Take the `;` behind a stage's kind."""
-        if isinstance(kind, Step):
-            self.cursor.take(";")
-        else:
-            self.cursor.semicolon(after)
-
-    def _kind(self, owner: Token) -> StageKind:
-        """Parse a stage's kind.
-
-        kind = "fifo" , [ bracketed ] | "ps" , bracketed | "delay" | "step" , "{" , { step option } , "}" ;
-        """
-        cursor = self.cursor
-        word = self._choice(owner, STAGE_KINDS, "`fifo`, `ps (capacity)`, `delay` or `step { … }`")
-        match word.text:
-            case "fifo":
-                servers = self.parenthesised("a number of servers", "`fifo`") if cursor.at("(") else None
-                return Fifo(cursor.since(word), servers)
-            case "ps":
-                capacity = self.parenthesised("a capacity", "`ps`")
-                return ProcessorSharing(cursor.since(word), capacity)
-            case "delay":
-                return Delay(cursor.span_of(word))
-            case _:
-                return self._step(word)
-
-    def _step(self, word: Token) -> Step:
-        """Parse the options of a step engine, two of which it cannot do without."""
-        cursor = self.cursor
-        draft = _StepDraft()
-        before = len(cursor.findings.items)
-        self._options(word, "a step engine", STEP_OPTIONS, lambda option: self._step_option(option, draft))
-        span = cursor.since(word)
-        missing = [f"`{name}`" for name, value in (("budget", draft.budget), ("cost", draft.cost)) if value is None]
-        if missing and len(cursor.findings.items) == before:  # a failed option is not a missing one
-            cursor.report(
-                f"a step engine needs {' and '.join(missing)}",
-                f"has no {' and no '.join(missing)}",
-                name="missing-option",
-                place=cursor.span_of(word),
-                notes=(
-                    "`budget` is the tokens of an iteration, `cost` the time it takes; without them nothing can run",
-                ),
-                helps=("write `step { budget 512; cost 0.01 + 0.00005 * prefilled; }`",),
-            )
-        nothing = Number(span, 0.0)
-        return Step(span, draft.budget or nothing, draft.cost or nothing, draft.chunk, draft.serve, draft.memory)
-
-    def _step_option(self, word: Token, draft: _StepDraft) -> None:
-        """Parse one option of a step engine.
-
-        step option = "budget" , expression , ";"
-                    | "cost" , expression , ";"
-                    | "chunk" , expression , ";"
-                    | "serve" , ( "admission" | "by" , keys | "decode" , "first" | "exclusive" , "prefill" ) , ";"
-                    | "memory" , reference , ";" ;
-        """
-        cursor = self.cursor
-        match word.text:
-            case "budget":
-                draft.budget = self.expression("a number of tokens after `budget`")
-            case "cost":
-                draft.cost = self.expression("a time after `cost`")
-            case "chunk":
-                draft.chunk = self.expression("a number of tokens after `chunk`")
-            case "serve":
-                draft.serve = self._serving_order(word)
-            case "memory":
-                draft.memory = self.reference("a pool's name after `memory`")
-        cursor.semicolon(f"`{word.text}`")
-
-    def _serving_order(self, word: Token) -> str | tuple[Expression, ...]:
-        """Parse how a step engine serves its residents; `serve` is taken."""
-        choice = self._choice(
-            word,
-            ("admission", "by", "decode", "exclusive"),
-            "`admission`, `by (keys)`, `decode first` or `exclusive prefill`",
-        )
-        match choice.text:
-            case "by":
-                return self.keys("`serve by`")
-            case "decode":
-                self.cursor.expect("first", "after `serve decode`")
-                return "decode first"
-            case "exclusive":
-                self.cursor.expect("prefill", "after `serve exclusive`")
-                return "exclusive prefill"
-            case _:
-                return "admission"
-
     # -------------------------------------------------------------------------------------------- workload
 
     def _workload(self, word: Token) -> Workload:
@@ -707,115 +347,6 @@ class _DeclarationParser(StatementParser):
                 )
         return statements
 
-    # ---------------------------------------------------------------------------------------------- queues
-
-    def _queue(self, word: Token) -> Queue:
-        """Parse a station.
-
-        queue = "queue" , dotted , [ index ] , [ ":" , name , { "," , name } ] , "{" , { queue item } , "}" ;
-        """
-        cursor = self.cursor
-        owner = cursor.token
-        name, name_span = cursor.dotted_name("a queue's name after `queue`")
-        size = self._size()
-        roles: list[Name] = []
-        if cursor.take(":"):
-            while True:
-                role = cursor.expect_name("a role")
-                roles.append(Name(cursor.span_of(role), role.text))
-                if not cursor.take(","):
-                    break
-        draft = _QueueDraft()
-        self._options(
-            owner,
-            "a queue",
-            QUEUE_ITEMS,
-            lambda item: self._queue_item(item, draft, name),
-            repeatable=("pool",),
-            other=lambda item: self._entry(item, draft),
-        )
-        return Queue(
-            cursor.since(word),
-            name,
-            size,
-            tuple(roles),
-            tuple(draft.pools),
-            draft.serve,
-            draft.nic,
-            tuple(draft.entries),
-            name_span,
-        )
-
-    def _queue_item(self, word: Token, draft: _QueueDraft, queue: str) -> None:
-        """Parse one item of a queue but an entry, and hold it to its place above what reads it.
-
-        queue item = pool
-                   | "serve" , kind , [ "latency" , expression ] , ";"
-                   | "nic" , kind , ";"
-                   | entry ;
-        """
-        cursor = self.cursor
-        match word.text:
-            case "pool":
-                self._hold_to_queue_order(word, queue, draft.first_serve or draft.first_entry)
-                pool = self._pool(word)
-                if pool.size is not None:
-                    cursor.report(
-                        f"pool `{pool.name}` of queue `{queue}` has a size of its own",
-                        "a queue's pool is one per member",
-                        name="family-in-queue",
-                        place=pool.size.span,
-                        helps=(f"write `pool {pool.name} {{ … }}`; its members are the members of `{queue}`",),
-                    )
-                draft.pools.append(pool)
-            case "serve":
-                self._hold_to_queue_order(word, queue, draft.first_entry)
-                kind = self._kind(word)
-                latency = self.expression("a wait after `latency`") if cursor.take("latency") else None
-                draft.serve = Serve(cursor.since(word), kind, latency)
-                draft.first_serve = draft.first_serve or word
-                if latency is None:
-                    self._end_of_kind(kind, "`serve`")
-                else:
-                    cursor.semicolon("`latency`")
-            case "nic":
-                self._hold_to_queue_order(word, queue, draft.first_entry)
-                draft.nic = self._kind(word)
-                self._end_of_kind(draft.nic, "`nic`")
-
-    def _hold_to_queue_order(self, word: Token, queue: str, below: Token | None) -> None:
-        """Report an item of a queue that stands below what reads it."""
-        if below is None:
-            return
-        self.cursor.report(
-            f"queue `{queue}` declares its pools, then `serve` and `nic`, then its entries",
-            f"`{word.text}` stands too low",
-            name="queue-order",
-            place=self.cursor.span_of(word),
-            secondary=(Label(self.cursor.span_of(below), "reads only what is above it"),),
-        )
-
-    def _entry(self, word: Token, draft: _QueueDraft) -> bool:
-        """Parse an entry if one begins here: a verb that is no item's word, with parameters, a source and a body.
-
-        entry = name , [ parameters ] , [ "from" , name ] , body ;
-        """
-        cursor = self.cursor
-        if word.text in QUEUE_ITEMS or not (
-            cursor.next_is("(") or cursor.next_is("{") or (cursor.next_is("from") and cursor.at_name(2))
-        ):
-            return False
-        cursor.advance()
-        draft.first_entry = draft.first_entry or word
-        parameters = self._parameters() if cursor.at("(") else ()
-        source = None
-        if cursor.take("from"):
-            name = cursor.expect_name("a name after `from`")
-            source = Parameter(cursor.span_of(name), name.text)
-        body = self.body(word)
-        draft.entries.append(Entry(cursor.since(word), word.text, parameters, source, body))
-        return True
-
     # ------------------------------------------------------------------------------- sharing and the run
 
     def _run_block(self, word: Token) -> RunBlock:
@@ -898,24 +429,6 @@ class _DeclarationParser(StatementParser):
             helps=helps,
         )
 
-
-# Options by the names other tools give them.
-_OPTION_SYNONYMS = {
-    "capacity": "cap",
-    "size": "cap",
-    "limit": "cap",
-    "block_size": "block",
-    "eviction": "evict",
-    "preemption": "preempt",
-    "order": "queue",
-    "tokens": "budget",
-    "time": "cost",
-    "duration": "cost",
-    "arrival": "arrive",
-    "arrivals": "arrive",
-    "until": "horizon",
-    "stage": "serve",
-}
 
 # Words of other languages, and what says the same here.
 _FOREIGN_ITEMS = {

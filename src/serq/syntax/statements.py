@@ -463,7 +463,7 @@ class StatementParser(ExpressionParser):
                 name="clause-on-several-stages",
                 place=stages[0].span.to(stages[-1].span),
             )
-        work = self.expression(f"the work of `{word.text}`")
+        work = self._work(word)
         growing = self._growing()
         node = Serving(cursor.since(word), word.text, index, stages, work, growing)
         cursor.semicolon(f"`{word.text}`")
@@ -480,6 +480,14 @@ class StatementParser(ExpressionParser):
             return None, self._stages(f"a stage's name after `{word.text} on`")
         return None, ()
 
+    def _work(self, word: Token) -> Expression:
+        """Parse a serving form's work; a bracket it begins with is no deeper nesting, for the printer adds one."""
+        bracketed = self.cursor.at("(")
+        self.cursor.nesting -= bracketed
+        work = self.expression(f"the work of `{word.text}`")
+        self.cursor.nesting += bracketed
+        return work
+
     def _transfer(self, word: Token) -> Transfer:
         """Parse a transfer of KV. Without `from` or `to` it has no meaning, which the expansion explains.
 
@@ -488,7 +496,7 @@ class StatementParser(ExpressionParser):
         """
         cursor = self.cursor
         index, stages = self._place(word)
-        work = self.expression("the work of `transfer`")
+        work = self._work(word)
         source, target, tokens = self._from_to()
         node = Transfer(cursor.since(word), index, stages, work, source, target, tokens)
         cursor.semicolon("`transfer`")
