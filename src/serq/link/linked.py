@@ -146,11 +146,11 @@ class LinkedLoop:
 
 @dataclass(frozen=True, slots=True)
 class LinkedChoose:
-    """The keys read the candidate as attribute `slot`, which keeps the winner."""
+    """The keys read the candidate as attribute `slot`, which keeps the winner; `bound` may read attributes."""
 
     site: int
     slot: int
-    bound: int
+    bound: LinkedExpression
     keys: tuple[LinkedExpression, ...]
 
 

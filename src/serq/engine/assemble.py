@@ -1,0 +1,418 @@
+"""Turn a linked program into a simulation: the only module of the engine that sees the linker's types.
+
+Input: a `LinkedProgram`. Output: a `Simulation` ready to run once.
+Invariants: statements become one flat list with places; pools and stages keep their numbers; nothing here decides semantics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from serq.engine import expressions as ex
+from serq.engine.pool import PREEMPT_BY, PREEMPT_LIFO, Pool, Spill
+from serq.engine.results import GaugeResult, ObserveResult
+from serq.engine.sharing import SharedStage
+from serq.engine.simulation import Simulation
+from serq.engine.stage import Delay, Fifo, ProcessorSharing, Stage
+from serq.engine.statements import (
+    BranchStatement,
+    ChooseStatement,
+    Claim,
+    DropStatement,
+    EndHoldStatement,
+    EndStatement,
+    FlowStatement,
+    GrowStatement,
+    HoldStatement,
+    JumpStatement,
+    LoadStatement,
+    ObserveStatement,
+    ReleaseStatement,
+    RunStatement,
+    SetStatement,
+    Statement,
+    TurnStatement,
+)
+from serq.engine.step_engine import StepEngine
+from serq.engine.workload import ExplicitSession, ExplicitTurn
+from serq.engine.world import World
+from serq.link import linked as li
+
+TOTALS = frozenset({"residents", "decoders", "kv_decode", "kv_prefill"})
+ESTIMATES = frozenset({"price", "est_lambda", "est_rho", "est_wait"})
+
+_BINARY: dict[str, Callable[[ex.Expression, ex.Expression, int], ex.Expression]] = {
+    "+": ex.Add,
+    "-": ex.Subtract,
+    "*": ex.Multiply,
+    "/": ex.Divide,
+    "^": ex.Power,
+    "pow": ex.Power,
+    "min": ex.Minimum,
+    "max": ex.Maximum,
+    "&&": ex.And,
+    "||": ex.Or,
+}
+_COMPARISONS = {"==": ex.EQUAL, "!=": ex.DIFFERENT, "<": ex.LESS, "<=": ex.AT_MOST, ">": ex.GREATER, ">=": ex.AT_LEAST}
+_FUNCTIONS = {
+    "negate": ex.NEGATE,
+    "not": ex.NOT,
+    "abs": ex.ABSOLUTE,
+    "floor": ex.FLOOR,
+    "ceil": ex.CEILING,
+    "sqrt": ex.SQUARE_ROOT,
+    "exp": ex.EXPONENTIAL,
+    "ln": ex.LOGARITHM,
+}
+_POOL_OBSERVABLES = {
+    "used": ex.USED,
+    "free": ex.FREE,
+    "cachedin": ex.CACHED_IN,
+    "holders": ex.HOLDERS,
+    "queued": ex.QUEUED,
+}
+_STAGE_OBSERVABLES = {
+    "queue": ex.QUEUE,
+    "busy": ex.BUSY,
+    "work": ex.WORK,
+    "budget_left": ex.BUDGET_LEFT,
+    "est_lambda": ex.EST_LAMBDA,
+    "est_rho": ex.EST_RHO,
+    "est_wait": ex.EST_WAIT,
+}
+
+
+def assemble(
+    program: li.LinkedProgram,
+    *,
+    seed: int | None = None,
+    records_samples: bool = False,
+    checks: bool = False,
+) -> Simulation:
+    """Build the simulation of a linked program.
+
+    Parameters
+    ----------
+    seed : overrides the program's
+    records_samples : keep time, session and turn of every sample (for a dump)
+    checks : check the state's invariants after every event
+    """
+    return _Assembly(program, program.seed if seed is None else seed).simulation(records_samples, checks)
+
+
+class _Assembly:
+    """The parts of one simulation while it is put together."""
+
+    def __init__(self, program: li.LinkedProgram, seed: int) -> None:
+        self.program = program
+        self.world = World(seed, program.share != "bottleneck")
+        self.statements: list[Statement] = []
+        self.branches: list[tuple[BranchStatement, int]] = []  # and where their second blocks begin
+        self.jumps: list[tuple[JumpStatement, int]] = []
+
+    def simulation(self, records_samples: bool, checks: bool) -> Simulation:
+        program, world = self.program, self.world
+        world.attribute_count = len(program.attributes)
+        world.pools.extend(
+            Pool(i, pool.name, -1 if pool.index is None else pool.index, pool.cap, pool.block)
+            for i, pool in enumerate(program.pools)
+        )
+        # a stage's expressions may name any stage, so the stages come first and their expressions after
+        world.stages.extend(self._stage(i, stage) for i, stage in enumerate(program.stages))
+        for stage, declared in zip(world.stages, program.stages, strict=True):
+            self._finish_stage(stage, declared)
+        for pool, declared_pool in zip(world.pools, program.pools, strict=True):
+            self._finish_pool(pool, declared_pool)
+        world.settling_stages.extend(
+            s for s in world.stages if isinstance(s, ProcessorSharing | StepEngine) and not s.is_shared
+        )
+        world.sharing.stages.extend(s for s in world.stages if isinstance(s, SharedStage))
+        world.observes.extend(ObserveResult(o.name, o.is_test) for o in program.observes)
+        world.gauges.extend(GaugeResult(g.name) for g in program.gauges)
+        gauges = [self._expression(g.value) for g in program.gauges]
+        self._body(program.session)
+        self._place(EndStatement(-1))
+        self._connect()
+        self._workload()
+        return Simulation(world, program.horizon, program.warmup, gauges, records_samples, checks)
+
+    # -------------------------------------------------------------------------------------------- declarations
+
+    def _stage(self, index: int, stage: li.LinkedStage) -> Stage:
+        member = -1 if stage.index is None else stage.index
+        unset = ex.Constant(0.0, -1)
+        match stage.kind:
+            case "fifo":
+                return Fifo(index, stage.name, member, stage.server_count)
+            case "delay":
+                return Delay(index, stage.name, member)
+            case "step":
+                return StepEngine(index, stage.name, member, unset, unset)
+            case "ps" if stage.shared:
+                assert stage.capacity is not None and stage.capacity.op == "const"
+                return SharedStage(index, stage.name, member, stage.capacity.number)
+            case "ps":
+                return ProcessorSharing(index, stage.name, member, unset)
+        raise AssertionError(f"a stage of kind {stage.kind!r}")
+
+    def _finish_stage(self, stage: Stage, declared: li.LinkedStage) -> None:
+        if isinstance(stage, ProcessorSharing):
+            assert declared.capacity is not None
+            stage.capacity = self._expression(declared.capacity)
+        if not isinstance(stage, StepEngine):
+            return
+        assert declared.budget is not None and declared.cost is not None
+        stage.budget = self._expression(declared.budget)
+        stage.cost = self._expression(declared.cost)
+        stage.chunk = self._optional(declared.chunk)
+        stage.serve_keys = [self._expression(key) for key in declared.serve]
+        stage.exclusive_prefill = declared.exclusive_prefill
+        stage.memory = self.world.pools[declared.memory] if declared.memory >= 0 else None
+        stage.served_pools = [self.world.pools[p] for p in declared.serves]
+        limits = (declared.budget,) if declared.chunk is None else (declared.budget, declared.chunk)
+        stage.budget_reads_totals = any(reads_context(e, TOTALS) for e in limits)
+        stage.keys_read_totals = any(reads_context(e, TOTALS) for e in declared.serve)
+
+    def _finish_pool(self, pool: Pool, declared: li.LinkedPool) -> None:
+        pool.evict_keys = [self._expression(key) for key in declared.evict]
+        spill = declared.spill
+        read = declared.evict if spill is None else (*declared.evict, spill.work, spill.when)
+        pool.keys_read_attributes = any(reads_attributes(e) for e in read)
+        pool.queue_keys = [self._expression(key) for key in declared.queue]
+        if declared.preempt == "lifo":
+            pool.preempt_rule = PREEMPT_LIFO
+        elif declared.preempt == "by":
+            pool.preempt_rule = PREEMPT_BY
+            pool.preempt_keys = [self._expression(key) for key in declared.preempt_keys]
+        pool.unfit_waits = declared.unfit_waits
+        if declared.admit_via >= 0:
+            pool.admit_via = self._engine(declared.admit_via)
+        if declared.memory_of >= 0:
+            pool.memory_of = self._engine(declared.memory_of)
+        if spill is not None:
+            pool.spill = Spill(
+                self.world.pools[spill.pool],
+                self.world.stages[spill.stage],
+                self._expression(spill.work),
+                self._expression(spill.when),
+            )
+
+    def _engine(self, index: int) -> StepEngine:
+        stage = self.world.stages[index]
+        assert isinstance(stage, StepEngine)
+        return stage
+
+    def _workload(self) -> None:
+        program, workload = self.program, self.world.workload
+        arrivals = program.arrivals
+        match arrivals.kind:
+            case "poisson":
+                workload.is_open = True
+                workload.first_at_zero = True
+                mean = ex.Constant(1.0 / arrivals.number, -1)
+                workload.gap = ex.Exponential(mean, -1)
+            case "renewal":
+                assert arrivals.gap is not None
+                workload.is_open = True
+                workload.gap = self._expression(arrivals.gap)
+            case "closed":
+                workload.is_closed = True
+                workload.initial_count = int(arrivals.number)
+            case "batch":
+                workload.initial_count = int(arrivals.number)
+        workload.arrivals_limit = program.arrivals_limit
+        workload.explicit = [
+            ExplicitSession(
+                given.at,
+                [slot for slot, _ in given.attributes],
+                [value for _, value in given.attributes],
+                [ExplicitTurn([slot for slot, _ in turn], [value for _, value in turn]) for turn in given.turns],
+            )
+            for given in program.explicit
+        ]
+        workload.trace = [[list(row) for row in rows] for rows in program.trace]
+        workload.trace_ordered = program.trace_ordered
+        workload.trace_slots = list(program.trace_slots)
+        workload.more_slot = program.more_slot
+        workload.init = [self._simple(statement) for statement in program.init]
+        workload.turn = [self._simple(statement) for statement in program.turn]
+
+    def _simple(self, statement: li.LinkedStatement) -> Statement:
+        """A statement of an init or turn block."""
+        match statement:
+            case li.LinkedSet():
+                return SetStatement(statement.site, statement.slot, self._expression(statement.value))
+            case li.LinkedObserve():
+                return ObserveStatement(
+                    statement.site, self.world.observes[statement.observe], self._expression(statement.value)
+                )
+        raise AssertionError("init and turn hold only set and observe")
+
+    # ---------------------------------------------------------------------------------------------- statements
+
+    def _place(self, statement: Statement) -> None:
+        self.statements.append(statement)
+
+    def _connect(self) -> None:
+        """Give every statement the one that follows, and jumps their targets, now that all are placed."""
+        for statement, following in pairwise(self.statements):
+            statement.following = following
+        for branch, place in self.branches:
+            branch.otherwise = self.statements[place]
+        for jump, place in self.jumps:
+            jump.target = self.statements[place]
+        self.world.first_statement = self.statements[0]
+
+    def _body(self, body: tuple[li.LinkedStatement, ...]) -> None:
+        for statement in body:
+            self._statement(statement)
+
+    def _statement(self, statement: li.LinkedStatement) -> None:
+        site = statement.site
+        match statement:
+            case li.LinkedSet() | li.LinkedObserve():
+                self._place(self._simple(statement))
+            case li.LinkedTurn():
+                self._place(TurnStatement(site))
+            case li.LinkedEnd():
+                self._place(EndStatement(site))
+            case li.LinkedHold():
+                self._hold(statement)
+            case li.LinkedGrow():
+                self._place(GrowStatement(site, self._pool(statement.pool), self._expression(statement.amount)))
+            case li.LinkedDrop():
+                self._place(DropStatement(site, self._pool(statement.pool)))
+            case li.LinkedRelease():
+                self._place(ReleaseStatement(site, self._pool(statement.pool)))
+            case li.LinkedLoad():
+                self._place(LoadStatement(site, self._pool(statement.pool), self._expression(statement.tokens)))
+            case li.LinkedRun():
+                self._run(statement)
+            case li.LinkedBranch():
+                self._branch(statement)
+            case li.LinkedLoop():
+                start = len(self.statements)
+                self._body(statement.body)
+                back = JumpStatement(site)
+                self.jumps.append((back, start))
+                self._place(back)
+            case li.LinkedChoose():
+                keys = [self._expression(key) for key in statement.keys]
+                self._place(ChooseStatement(site, statement.slot, self._expression(statement.bound), keys))
+
+    def _hold(self, statement: li.LinkedHold) -> None:
+        claims = [
+            Claim(self._pool(c.pool), self._expression(c.units), self._optional(c.reserve)) for c in statement.claims
+        ]
+        hold = HoldStatement(
+            statement.site, claims, self._optional(statement.reuse), self._optional(statement.cache)
+        )
+        hold.leased = statement.leased
+        hold.lease_seconds = self._optional(statement.lease_seconds)
+        self._place(hold)
+        self._body(statement.body)
+        self._place(EndHoldStatement(statement.site))
+
+    def _run(self, statement: li.LinkedRun) -> None:
+        work = self._expression(statement.work)
+        stages = [self._stage_reference(s) for s in statement.stages]
+        if len(stages) > 1:
+            self._place(FlowStatement(statement.site, stages, work))
+            return
+        growing = None if statement.growing is None else self._pool(statement.growing)
+        self._place(RunStatement(statement.site, stages[0], work, statement.mode == "decode", growing))
+
+    def _branch(self, statement: li.LinkedBranch) -> None:
+        branch = BranchStatement(statement.site, self._expression(statement.guard))
+        self._place(branch)
+        self._body(statement.then)
+        if not statement.otherwise:
+            self.branches.append((branch, len(self.statements)))
+            return
+        over = JumpStatement(statement.site)
+        self._place(over)
+        self.branches.append((branch, len(self.statements)))
+        self._body(statement.otherwise)
+        self.jumps.append((over, len(self.statements)))
+
+    # --------------------------------------------------------------------------------------------- expressions
+
+    def _optional(self, expression: li.LinkedExpression | None) -> ex.Expression | None:
+        return None if expression is None else self._expression(expression)
+
+    def _pool(self, reference: li.LinkedReference) -> ex.PoolReference:
+        members = self.world.pools[reference.base : reference.base + reference.count]
+        name = self.program.pools[reference.base].name
+        return ex.PoolReference(members, self._optional(reference.index), name, reference.site)
+
+    def _stage_reference(self, reference: li.LinkedReference) -> ex.StageReference:
+        members = self.world.stages[reference.base : reference.base + reference.count]
+        name = self.program.stages[reference.base].name
+        return ex.StageReference(members, self._optional(reference.index), name, reference.site)
+
+    def _expression(self, e: li.LinkedExpression) -> ex.Expression:
+        op, site = e.op, e.site
+        if op in ESTIMATES:
+            self.world.has_estimates = True
+        if op == "const":
+            return ex.Constant(e.number, site)
+        if op == "attribute":
+            return ex.Attribute(e.slot, site)
+        if op == "context":
+            return ex.Now(site) if e.name == "now" else ex.Context(ex.CONTEXT_NAMES.index(e.name), site)
+        if e.reference is not None:
+            return self._observable(e)
+        arguments = [self._expression(a) for a in e.arguments]
+        if op == "draw":
+            return self._draw(e.name, arguments, site)
+        if op in _COMPARISONS:
+            return ex.Comparison(_COMPARISONS[op], arguments[0], arguments[1], site)
+        if op in _FUNCTIONS:
+            return ex.Function(_FUNCTIONS[op], arguments[0], site)
+        if op == "if":
+            return ex.Conditional(arguments[0], arguments[1], arguments[2], site)
+        return _BINARY[op](arguments[0], arguments[1], site)
+
+    def _observable(self, e: li.LinkedExpression) -> ex.Expression:
+        assert e.reference is not None
+        if e.op in _POOL_OBSERVABLES:
+            return ex.PoolObservable(_POOL_OBSERVABLES[e.op], self._pool(e.reference), e.site)
+        stage = self._stage_reference(e.reference)
+        if e.op == "price":
+            return ex.Price(stage, self._expression(e.arguments[0]), self._expression(e.arguments[1]), e.site)
+        return ex.StageObservable(_STAGE_OBSERVABLES[e.op], stage, e.site)
+
+    def _draw(self, name: str, arguments: list[ex.Expression], site: int) -> ex.Expression:
+        match name:
+            case "exp":
+                return ex.Exponential(arguments[0], site)
+            case "det":
+                return arguments[0]
+            case "uniform":
+                return ex.Uniform(arguments[0], arguments[1], site)
+            case "erlang":
+                return ex.Erlang(arguments[0], arguments[1], site)
+            case "h2":
+                return ex.HyperExponential(arguments[0], arguments[1], site)
+            case "bernoulli":
+                return ex.Bernoulli(arguments[0], site)
+        raise AssertionError(f"a distribution {name!r}")
+
+
+def reads_context(e: li.LinkedExpression, names: frozenset[str]) -> bool:
+    """Tell whether an expression reads one of some context variables."""
+    if e.op == "context" and e.name in names:
+        return True
+    if e.reference is not None and e.reference.index is not None and reads_context(e.reference.index, names):
+        return True
+    return any(reads_context(a, names) for a in e.arguments)
+
+
+def reads_attributes(e: li.LinkedExpression) -> bool:
+    """Tell whether an expression reads a session attribute."""
+    if e.op == "attribute":
+        return True
+    if e.reference is not None and e.reference.index is not None and reads_attributes(e.reference.index):
+        return True
+    return any(reads_attributes(a) for a in e.arguments)

@@ -1,0 +1,624 @@
+"""A memory pool: allocations, the prefix cache, the waiting line, growth.
+
+Input: sessions that want units. Output: admissions, evictions, growth.
+Invariants: used = Σ allocations; cached = Σ entries; used + cached <= cap; allocations and entries are whole blocks when
+the pool has blocks; entries are linked in release order (time and number rise together), so `lru` takes the head.
+Reference: language §3 (Pools, Waiting selection, Ties), notes §4.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mypy_extensions import i64
+
+from serq.arithmetic import round_down, round_up
+from serq.engine.averages import TimeAverage
+from serq.engine.expressions import Expression, amount
+from serq.engine.line import SessionLine
+from serq.engine.results import RunError
+from serq.engine.session import (
+    CACHED,
+    ENDED,
+    GROWING,
+    READY,
+    WAITING,
+    ActiveHold,
+    Allocation,
+    CacheEntry,
+    Job,
+    Session,
+)
+
+from serq.engine.streams import EVICTION
+
+if TYPE_CHECKING:
+    from serq.engine.stage import Stage
+    from serq.engine.step_engine import StepEngine
+    from serq.engine.world import World
+
+SLACK: Final = 1e-9
+
+# What a failed growth does (`preempt …`).
+PREEMPT_NONE: Final = 0
+PREEMPT_LIFO: Final = 1
+PREEMPT_BY: Final = 2
+
+# How a growth went.
+GREW: Final = 0
+STALLED: Final = 1
+PREEMPTED_ITSELF: Final = 2
+
+
+class Spill:
+    """Evicted pieces are written to `tier` over `link`."""
+
+    def __init__(self, tier: Pool, link: Stage, work: Expression, when: Expression) -> None:
+        self.tier = tier
+        self.link = link
+        self.work = work
+        self.when = when
+
+
+class Pool:
+    """One pool, or one member of a family (`member` its number, else -1)."""
+
+    def __init__(self, index: int, name: str, member: int, cap: float, block: float) -> None:
+        self.index = index
+        self.name = name
+        self.member = member
+        self.cap = cap
+        self.block = block
+        self.evict_keys: list[Expression] = []
+        self.keys_read_attributes = False
+        self.preempt_rule = PREEMPT_NONE
+        self.preempt_keys: list[Expression] = []
+        self.queue_keys: list[Expression] = []
+        self.admit_via: StepEngine | None = None
+        self.memory_of: StepEngine | None = None
+        self.spill: Spill | None = None
+        self.unfit_waits = False
+        # the state
+        self.used = TimeAverage()
+        self.cached = TimeAverage()
+        self.queue = TimeAverage()
+        self.holders = TimeAverage()
+        self.preempted: list[Session] = []  # ahead of every key, the latest last
+        self.line = SessionLine()
+        self.growers = SessionLine()
+        self.first_entry: CacheEntry | None = None
+        self.last_entry: CacheEntry | None = None
+        self.first_allocation: Allocation | None = None
+        self.last_allocation: Allocation | None = None
+        # counters
+        self.wait_sum = 0.0
+        self.wait_count = 0
+        self.admissions = 0
+        self.evicted_entries = 0
+        self.evicted_units = 0.0
+        self.preemptions = 0
+        self.spills = 0
+        self.rejected = 0
+        self.stuck = 0
+
+    # -------------------------------------------------------------------------------------------------- blocks
+
+    def whole_blocks_up(self, units: float) -> float:
+        """Round an allocation up to blocks."""
+        if self.block == 0.0:
+            return units
+        return round_up(units / self.block) * self.block
+
+    def whole_blocks_down(self, units: float) -> float:
+        """Round a kept or reused prefix down to blocks."""
+        if self.block == 0.0:
+            return units
+        return round_down(units / self.block) * self.block
+
+    # -------------------------------------------------------------------------------------------- waiting line
+
+    def join(self, w: World, session: Session, ahead: bool) -> None:
+        """Put a session in the line; `ahead` is the right of a preempted hold to go before every key."""
+        session.status = WAITING
+        session.joined_at = w.now
+        session.join_number = w.join_count
+        w.join_count += 1
+        session.is_preempted = ahead
+        if ahead:
+            self.preempted.append(session)
+        else:
+            self.line.append(session)
+        self.queue.add(1.0, w.now)
+        if self.admit_via is None:
+            w.waiting_count += 1
+
+    def leave(self, w: World, session: Session) -> None:
+        """Take a session out of the line."""
+        if session.is_preempted:
+            self.preempted.remove(session)
+            session.is_preempted = False
+        else:
+            self.line.remove(session)
+        self.queue.add(-1.0, w.now)
+        if self.admit_via is None:
+            w.waiting_count -= 1
+
+    def is_waited_for(self) -> bool:
+        """Tell whether anybody is in the line."""
+        return len(self.preempted) > 0 or self.line.count() > 0
+
+    def select(self, w: World) -> Session:
+        """Give the session to try: the latest preempted, else the smallest keys as they are now, else the first."""
+        if len(self.preempted) > 0:
+            return self.preempted[len(self.preempted) - 1]
+        line = self.line
+        if len(self.queue_keys) == 0:
+            return line.first()
+        count: i64 = line.count()
+        best = line.first()
+        if count == 1:
+            return best
+        best_keys = self._keys_of(w, best)
+        i: i64 = 1
+        while i < count:
+            session = line.at(i)
+            keys = self._keys_of(w, session)
+            if precedes(keys, best_keys):
+                best = session
+                best_keys = keys
+            i += 1
+        return best
+
+    def _keys_of(self, w: World, session: Session) -> list[float]:
+        w.enter(session)
+        w.waited = w.now - session.joined_at
+        return evaluate_keys(w, self.queue_keys)
+
+    def admit_one(self, w: World) -> Session | None:
+        """Try the selected session, and only it: admit it when all its pools have room, else None.
+
+        Units and reserve are evaluated now. On success the session is in the hold's body and nothing of it has run.
+        """
+        session = self.select(w)
+        w.enter(session)
+        statement = session.waiting_for
+        assert statement is not None
+        pools = session.waiting_pools
+        assert pools is not None
+        count = len(pools)
+        units: list[float] = []
+        needs: list[float] = []
+        for i in range(count):
+            claim = statement.claims[i]
+            pool = pools[i]
+            wanted = amount(w, claim.units, "hold's units")
+            reserve = wanted
+            if claim.reserve is not None:
+                reserve = amount(w, claim.reserve, "reserve")
+                if reserve < wanted:
+                    reserve = wanted
+            need = pool.whole_blocks_up(reserve)
+            taken = pool.used.value + need
+            for j in range(i):  # the same pool twice in one hold
+                if pools[j] is pool:
+                    taken += needs[j]
+            if not taken <= pool.cap + SLACK:
+                return None
+            units.append(pool.whole_blocks_up(wanted))
+            needs.append(need)
+        reuse = -1.0
+        if statement.reuse is not None:
+            reuse = amount(w, statement.reuse, "reuse")
+        self.leave(w, session)
+        allocations: list[Allocation] = []
+        most = 0.0
+        for i in range(count):
+            pool = pools[i]
+            consumed = 0.0
+            if statement.has_cache:
+                consumed = pool.consume(w, session, reuse)
+                if consumed > most:
+                    most = consumed
+            pool.make_room(w, units[i])
+            allocation = Allocation(session, pool, units[i], consumed)
+            pool.take(w, allocation)
+            allocations.append(allocation)
+        w.enter(session)
+        for pool in pools:
+            pool.admissions += 1
+        if w.is_warm:
+            self.wait_sum += w.now - session.joined_at
+            self.wait_count += 1
+        w.attributes[CACHED] = most
+        session.hold = ActiveHold(statement, allocations, session.hold)
+        session.admission = w.admission_count
+        w.admission_count += 1
+        session.waiting_for = None
+        session.waiting_pools = None
+        session.next_statement = statement.following
+        session.status = READY
+        w.moved_at = w.now
+        return session
+
+    # -------------------------------------------------------------------------------------------- allocations
+
+    def take(self, w: World, allocation: Allocation) -> None:
+        """Count a new allocation in; there is room."""
+        self.used.add(allocation.amount, w.now)
+        self.holders.add(1.0, w.now)
+        last = self.last_allocation
+        allocation.before = last
+        if last is None:
+            self.first_allocation = allocation
+        else:
+            last.after = allocation
+        self.last_allocation = allocation
+
+    def give_back(self, w: World, allocation: Allocation, hold: ActiveHold, keep_limit: float) -> None:
+        """Release an allocation; keep `keep_limit` of it cached at most (negative: the hold is memory alone).
+
+        Keeping more than nothing replaces the session's own entry; keeping nothing leaves one that is there alone.
+        """
+        session = allocation.session
+        allocation.released = True
+        before = allocation.before
+        after = allocation.after
+        if before is None:
+            self.first_allocation = after
+        else:
+            before.after = after
+        if after is None:
+            self.last_allocation = before
+        else:
+            after.before = before
+        allocation.before = None
+        allocation.after = None
+        self.used.add(-allocation.amount, w.now)
+        self.holders.add(-1.0, w.now)
+        if self.first_allocation is None:
+            self.used.value = 0.0  # no residue of fractional units
+        w.moved_at = w.now
+        if keep_limit <= 0.0:
+            return
+        computed = allocation.position if hold.moved else allocation.amount
+        kept = self.whole_blocks_down(min(keep_limit, computed))
+        if kept > 0.0:
+            own = session.current_entry(self.index)
+            if own is not None:
+                self.unlink(w, own)
+            entry = CacheEntry(session, kept, w.now, w.release_count)
+            w.release_count += 1
+            self.append_entry(w, entry)
+            w.own(session, self.index, entry)
+            if self.keys_read_attributes:
+                session.released_attributes = session.attributes.copy()
+
+    # ------------------------------------------------------------------------------------------- prefix cache
+
+    def append_entry(self, w: World, entry: CacheEntry) -> None:
+        """Link an entry behind all others and count it."""
+        last = self.last_entry
+        entry.before = last
+        if last is None:
+            self.first_entry = entry
+        else:
+            last.after = entry
+        self.last_entry = entry
+        self.cached.add(entry.amount, w.now)
+
+    def unlink(self, w: World, entry: CacheEntry) -> None:
+        """Take an entry out of the cache altogether."""
+        before = entry.before
+        after = entry.after
+        if before is None:
+            self.first_entry = after
+        else:
+            before.after = after
+        if after is None:
+            self.last_entry = before
+        else:
+            after.before = before
+        entry.before = None
+        entry.after = None
+        self.cached.add(-entry.amount, w.now)
+        if self.first_entry is None:
+            self.cached.value = 0.0
+        entries = entry.session.entries
+        if entries is not None and entries[self.index] is entry:
+            entries[self.index] = None
+
+    def consume(self, w: World, session: Session, reuse: float) -> float:
+        """Take the session's own prefix: give what is consumed, at most `reuse` (-1: all) in whole blocks.
+
+        The rest stays as a dead entry with its release time and number, so in its place in the list.
+        """
+        entry = session.current_entry(self.index)
+        if entry is None:
+            return 0.0
+        consumed = entry.amount
+        if reuse >= 0.0:
+            consumed = min(consumed, self.whole_blocks_down(reuse))
+        if consumed >= entry.amount:
+            self.unlink(w, entry)
+            return consumed
+        entries = session.entries
+        assert entries is not None
+        entries[self.index] = None
+        entry.amount -= consumed
+        self.cached.add(-consumed, w.now)
+        if self.keys_read_attributes:
+            # a remainder is a thing of its own: its keys read what the session was when it split
+            remainder = Session(session.serial, 1, session.next_statement)
+            remainder.attributes = session.attributes.copy()
+            remainder.released_attributes = remainder.attributes
+            remainder.status = ENDED
+            entry.session = remainder
+        return consumed
+
+    def make_room(self, w: World, units: float) -> None:
+        """Evict until `units` more fit beside the allocations and the cache (they fit beside the allocations alone)."""
+        while self.first_entry is not None and self.used.value + self.cached.value + units > self.cap + SLACK:
+            self.evict_piece(w)
+
+    def evict_piece(self, w: World) -> None:
+        """Remove one tail block, or a whole entry of a pool without blocks, of the entry first in the order."""
+        entry = self._first_to_evict(w)
+        piece = entry.amount
+        is_dead = entry.session.current_entry(self.index) is not entry
+        if self.block > 0.0 and piece > self.block:
+            piece = self.block
+            entry.amount -= piece
+            self.cached.add(-piece, w.now)
+        else:
+            self.unlink(w, entry)
+            self.evicted_entries += 1
+        self.evicted_units += piece
+        if self.spill is not None:
+            self._spill(w, self.spill, entry, piece, is_dead)
+
+    def _first_to_evict(self, w: World) -> CacheEntry:
+        first = self.first_entry
+        assert first is not None
+        if len(self.evict_keys) == 0:
+            return first
+        inside = w.session
+        best = first
+        best_keys = self._eviction_keys(w, first)
+        entry = first.after
+        while entry is not None:
+            keys = self._eviction_keys(w, entry)
+            if precedes(keys, best_keys):
+                best = entry
+                best_keys = keys
+            entry = entry.after
+        w.enter_or_leave(inside)
+        return best
+
+    def _enter_entry(self, w: World, entry: CacheEntry, size: float) -> None:
+        """Set the moment of an eviction key: the owner's attributes now while it lives, else as it last released."""
+        session = entry.session
+        w.session = session
+        w.attributes = session.attributes
+        if session.status == ENDED and session.released_attributes is not None:
+            w.attributes = session.released_attributes
+        w.size = size
+        w.last = entry.released_at
+        w.age = w.now - entry.released_at
+        w.waiting = 1.0 if session.status == WAITING else 0.0
+
+    def _eviction_keys(self, w: World, entry: CacheEntry) -> list[float]:
+        self._enter_entry(w, entry, entry.amount)
+        purpose = w.purpose
+        w.purpose = EVICTION
+        keys = evaluate_keys(w, self.evict_keys)
+        w.purpose = purpose
+        return keys
+
+    def _spill(self, w: World, spill: Spill, entry: CacheEntry, piece: float, is_dead: bool) -> None:
+        """Write a removed piece to the tier: the data are there at once, only the link's time is spent.
+
+        The owner's entry there grows by the piece; a piece of a dead entry is dead there too.
+        DECISION (notes §4.9): the tier never exceeds its cap; a piece that does not fit beside its allocations is dropped.
+        """
+        inside = w.session
+        purpose = w.purpose
+        self._enter_entry(w, entry, piece)
+        w.purpose = EVICTION
+        work = -1.0
+        if spill.when.evaluate(w) != 0.0:
+            work = amount(w, spill.work, "spill's work")
+        w.purpose = purpose
+        w.enter_or_leave(inside)
+        if work < 0.0:
+            return
+        tier = spill.tier
+        session = entry.session
+        own = None if is_dead else session.current_entry(tier.index)
+        held = piece if own is None else piece + own.amount
+        if tier.used.value + held > tier.cap + SLACK:
+            return
+        if own is not None:
+            tier.unlink(w, own)
+        tier.make_room(w, held)
+        written = CacheEntry(session, held, w.now, w.release_count)
+        w.release_count += 1
+        tier.append_entry(w, written)
+        if not is_dead:
+            w.own(session, tier.index, written)
+        self.spills += 1
+        if work > 0.0:
+            w.start_unowned_job(spill.link, work)
+
+    # ------------------------------------------------------------------------------------------------- growth
+
+    def grow(self, w: World, allocation: Allocation, target: float, job: Job | None) -> int:
+        """Enlarge an allocation to `target` (rounded up), preempting as the pool says.
+
+        Returns GREW, STALLED (the session, or its job, waits as a grower) or PREEMPTED_ITSELF.
+        """
+        target = self.whole_blocks_up(target)
+        if target <= allocation.amount:
+            return GREW
+        session = allocation.session
+        while True:
+            more = target - allocation.amount
+            if self.used.value + more <= self.cap + SLACK:
+                self.make_room(w, more)
+                self.used.add(more, w.now)
+                allocation.amount = target
+                w.moved_at = w.now
+                return GREW
+            if self.preempt_rule == PREEMPT_NONE:
+                break
+            victim = self._victim(w)
+            if victim is None:
+                break
+            is_self = victim.session is session
+            w.preempt(victim)
+            if is_self:
+                return PREEMPTED_ITSELF
+        session.growing = allocation
+        session.growth_target = target
+        self.growers.append(session)
+        w.grower_count += 1
+        if job is None:
+            session.status = GROWING
+        else:
+            job.is_stalled = True
+        return STALLED
+
+    def serve_growers(self, w: World) -> bool:
+        """Let the growers that fit grow, in the order they stalled, the head blocking the rest."""
+        any_grew = False
+        while self.growers.count() > 0:
+            session = self.growers.first()
+            allocation = session.growing
+            assert allocation is not None
+            more = session.growth_target - allocation.amount
+            if self.used.value + more > self.cap + SLACK:
+                break
+            self.growers.pop_first()
+            w.grower_count -= 1
+            self.make_room(w, more)
+            self.used.add(more, w.now)
+            allocation.amount = session.growth_target
+            session.growing = None
+            w.moved_at = w.now
+            any_grew = True
+            if session.status == GROWING:
+                w.make_ready(session)
+            else:
+                job = session.job
+                assert job is not None
+                job.is_stalled = False
+        return any_grew
+
+    def stop_growing(self, w: World, session: Session) -> None:
+        """Take a session out of the growers."""
+        self.growers.remove(session)
+        w.grower_count -= 1
+        session.growing = None
+        if session.job is not None:
+            session.job.is_stalled = False
+
+    def _victim(self, w: World) -> Allocation | None:
+        """Choose whom to preempt: of an engine's memory the resident holder admitted last, else the latest holder.
+
+        A holder away from the engine is in no running list (vLLM pops running[-1]); leases are never victims.
+        """
+        engine = self.memory_of
+        if engine is not None:
+            if self.preempt_rule == PREEMPT_BY:
+                return self._victim_by_keys(w, engine)
+            residents = engine.resident_jobs
+            i: i64 = len(residents) - 1
+            while i >= 0:
+                allocation = residents[i].session.hold_on(self)
+                if allocation is not None:
+                    return allocation
+                i -= 1
+            return None
+        if self.preempt_rule == PREEMPT_BY:
+            return self._holder_by_keys(w)
+        latest = self.last_allocation
+        while latest is not None:
+            if latest.in_scope:
+                return latest
+            latest = latest.before
+        return None
+
+    def _victim_keys(self, w: World, session: Session) -> list[float]:
+        inside = w.session
+        w.enter(session)
+        keys = evaluate_keys(w, self.preempt_keys)
+        w.enter_or_leave(inside)
+        return keys
+
+    def _victim_by_keys(self, w: World, engine: StepEngine) -> Allocation | None:
+        """The resident holder with the greatest keys; among equals the one admitted first."""
+        best: Allocation | None = None
+        best_keys: list[float] = []
+        for job in engine.resident_jobs:
+            allocation = job.session.hold_on(self)
+            if allocation is None:
+                continue
+            keys = self._victim_keys(w, job.session)
+            if best is None or precedes(best_keys, keys):
+                best = allocation
+                best_keys = keys
+        return best
+
+    def _holder_by_keys(self, w: World) -> Allocation | None:
+        """The same for a pool that is no engine's memory, over its holders in scope."""
+        best: Allocation | None = None
+        best_keys: list[float] = []
+        allocation = self.first_allocation
+        while allocation is not None:
+            if allocation.in_scope:
+                keys = self._victim_keys(w, allocation.session)
+                if best is None or precedes(best_keys, keys):
+                    best = allocation
+                    best_keys = keys
+            allocation = allocation.after
+        return best
+
+    def forget_warmup(self, now: float) -> None:
+        """Restart the time averages: the warm-up ends."""
+        self.used.restart(now)
+        self.cached.restart(now)
+        self.queue.restart(now)
+        self.holders.restart(now)
+
+
+def evaluate_keys(w: World, keys: list[Expression]) -> list[float]:
+    """Evaluate the keys of an order; NaN has no place in one."""
+    values: list[float] = []
+    for key in keys:
+        value = key.evaluate(w)
+        if value != value:
+            raise RunError("key-not-a-number", "a key of this order is NaN, which comes neither before nor after", key.site)
+        values.append(value)
+    return values
+
+
+def precedes(keys: list[float], other: list[float]) -> bool:
+    """Tell whether `keys` come strictly before `other`, compared in order."""
+    for i in range(len(keys)):
+        a = keys[i]
+        b = other[i]
+        if a < b:
+            return True
+        if a > b:
+            return False
+    return False
+
+
+def check_load(allocation: Allocation, tokens: float, site: int) -> None:
+    """Refuse a load that the allocation does not cover."""
+    if allocation.position + tokens > allocation.amount + SLACK:
+        raise RunError(
+            "load-beyond-allocation",
+            f"a load of {tokens!r} from position {allocation.position!r} goes beyond the allocation of "
+            f"{allocation.amount!r} on pool `{allocation.pool.name}`",
+            site,
+        )

@@ -1,0 +1,224 @@
+"""A session and what it has: attributes, a place in the program, holds, leases, cached prefixes, a job.
+
+Input: nothing (state only). Invariants: a session is in exactly one status; `holds` is a stack, innermost last; an
+allocation belongs to one hold or lease and is linked into its pool's list in admission order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mypy_extensions import i64
+
+from serq.engine.calendar import Event
+
+if TYPE_CHECKING:
+    from serq.engine.pool import Pool
+    from serq.engine.stage import Stage
+    from serq.engine.statements import HoldStatement, Statement
+    from serq.engine.streams import Stream
+    from serq.engine.world import World
+
+# Statuses.
+READY: Final = 0  # in the ready list, or running
+WAITING: Final = 1  # in a pool's waiting line
+AT_STAGE: Final = 2  # a job of it is at a stage (or at several)
+GROWING: Final = 3  # a `grow` waits for room
+ENDED: Final = 4
+
+NEVER_ADMITTED: Final = 1152921504606846976  # 2**60: serves after every admitted session
+
+# Builtin attribute slots (the linker's numbering).
+SERIAL: Final = 0
+TURN_NO: Final = 1
+CACHED: Final = 2
+COMPUTED: Final = 3
+
+
+class CacheEntry:
+    """A cached prefix: so many units of a pool, in release order.
+
+    `session.entries[pool]` is the one the session can find; a remainder or a replaced one is dead: still there, with its
+    release time and number, until it is evicted. Entries of a pool form a doubly linked list in release order.
+    """
+
+    def __init__(self, session: Session, amount: float, released_at: float, number: i64) -> None:
+        self.session = session
+        self.amount = amount
+        self.released_at = released_at
+        self.number: i64 = number
+        self.before: CacheEntry | None = None
+        self.after: CacheEntry | None = None
+
+
+class Allocation:
+    """The units one hold (or lease) has on one pool.
+
+    Attributes
+    ----------
+    amount : [units], in whole blocks
+    position : [tokens] computed so far on this pool (starts at what was consumed from the cache)
+    in_scope : False once it is a lease
+    released : given back before its scope's end
+    """
+
+    def __init__(self, session: Session, pool: Pool, amount: float, position: float) -> None:
+        self.session = session
+        self.pool = pool
+        self.amount = amount
+        self.position = position
+        self.in_scope = True
+        self.released = False
+        self.before: Allocation | None = None
+        self.after: Allocation | None = None
+
+
+class ActiveHold:
+    """One hold a session is in, inside `outer`. `moved` tells whether a growing run or a load moved a position of it."""
+
+    def __init__(self, statement: HoldStatement, allocations: list[Allocation], outer: ActiveHold | None) -> None:
+        self.statement = statement
+        self.allocations = allocations
+        self.outer = outer
+        self.moved = False
+
+
+class PreemptionMark:
+    """Where a session was preempted last on a pool, to see whether the next time is further on."""
+
+    def __init__(self, pool: Pool, position: float) -> None:
+        self.pool = pool
+        self.position = position
+
+
+class LeaseExpiry(Event):
+    """A lease: an allocation past its scope, what it caches when it ends, and its timer."""
+
+    def __init__(self, session: Session, hold: ActiveHold, allocation: Allocation) -> None:
+        super().__init__()
+        self.session = session
+        self.hold = hold
+        self.allocation = allocation
+
+    def fire(self, world: World) -> None:
+        """Give the allocation back."""
+        world.enter(self.session)
+        world.end_lease(self)
+        world.serve_pools()
+
+
+class Job(Event):
+    """A session's job at a stage; as an event, its completion (fifo, delay).
+
+    Attributes
+    ----------
+    work : as asked; left : what is not yet done (step: tokens)
+    arrived_at, started_at : [t]
+    number : of the job, the tie-break at a stage (shadowed by the event's number only inside the calendar)
+    """
+
+    def __init__(self, session: Session, stage: Stage, work: float, job_number: i64) -> None:
+        super().__init__()
+        self.session = session
+        self.stage = stage
+        self.work = work
+        self.left = work
+        self.arrived_at = 0.0
+        self.started_at = 0.0
+        self.job_number: i64 = job_number
+        # processor sharing: the virtual time at which the job is done
+        self.tag = 0.0
+        # a step stage's resident
+        self.is_decode = False
+        self.admission: i64 = NEVER_ADMITTED
+        self.growing: Allocation | None = None
+        self.growing_hold: ActiveHold | None = None
+        self.other_kv = 0.0
+        self.tokens = 0.0
+        self.served_in: i64 = -1
+        self.is_stalled = False
+        self.is_resident = False
+        self.moved_before = False
+
+    def fire(self, world: World) -> None:
+        """Complete."""
+        self.stage.complete(self, world)
+
+
+class Session:
+    """One session: what it knows and where it is."""
+
+    def __init__(self, serial: i64, attribute_count: int, first: Statement) -> None:
+        self.serial: i64 = serial
+        self.attributes: list[float] = [0.0] * attribute_count
+        self.attributes[SERIAL] = float(serial)
+        self.next_statement: Statement = first
+        self.status: i64 = READY
+        self.hold: ActiveHold | None = None  # the innermost
+        self.leases: list[LeaseExpiry] | None = None
+        self.entries: list[CacheEntry | None] | None = None  # by pool
+        self.released_attributes: list[float] | None = None
+        self.admission: i64 = NEVER_ADMITTED
+        self.job: Job | None = None
+        self.stream: Stream | None = None
+        # waiting for admission
+        self.waiting_for: HoldStatement | None = None
+        self.waiting_pools: list[Pool] | None = None
+        self.joined_at = 0.0
+        self.join_number: i64 = 0
+        self.is_preempted = False  # waits ahead of every key
+        # waiting to grow
+        self.growing: Allocation | None = None
+        self.growth_target = 0.0
+        self.waits_at = -1  # the site of the statement that grows
+        # preemptions without progress: positions remembered per pool
+        self.preemptions: list[PreemptionMark] | None = None
+        self.was_stuck = False
+        # the live sessions form a list in order of arrival
+        self.before: Session | None = None
+        self.after: Session | None = None
+        # the trace
+        self.trace_session: i64 = -1
+        self.trace_row: i64 = 0
+        # an instant that never settles
+        self.instant = -1.0
+        self.ready_count: i64 = 0
+        self.statement_count: i64 = 0
+
+    def current_entry(self, pool_id: i64) -> CacheEntry | None:
+        """Give the session's own cached prefix at a pool, or None."""
+        entries = self.entries
+        if entries is None:
+            return None
+        return entries[pool_id]
+
+    def hold_on(self, pool: Pool) -> Allocation | None:
+        """Give the innermost hold's allocation on a pool that was not released early, or None."""
+        hold = self.hold
+        while hold is not None:
+            for allocation in hold.allocations:
+                if allocation.pool is pool and not allocation.released:
+                    return allocation
+            hold = hold.outer
+        return None
+
+    def hold_of(self, allocation: Allocation) -> ActiveHold | None:
+        """Give the active hold an allocation belongs to, or None."""
+        hold = self.hold
+        while hold is not None:
+            for other in hold.allocations:
+                if other is allocation:
+                    return hold
+            hold = hold.outer
+        return None
+
+    def kv_on(self, pool: Pool) -> float:
+        """Give what all the session's holds have on a pool [units]."""
+        total = 0.0
+        hold = self.hold
+        while hold is not None:
+            for allocation in hold.allocations:
+                if allocation.pool is pool and not allocation.released:
+                    total += allocation.amount
+            hold = hold.outer
+        return total

@@ -1,0 +1,281 @@
+"""The event loop: take the next event, let it happen, let the instant settle; at last, the figures.
+
+Input: a world assembled from a linked program, the horizon and the warm-up. Output: a `RunResult`.
+Invariants: the clock never goes back; the horizon is inclusive; an event at exactly the warm-up is measured; a run ends at its
+horizon whatever its sessions wait for, or when its finite arrivals have drained.
+Reference: language §3 (Configuration, Statistics, Gauges), notes §3 and §8.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from serq.engine.checks import check_world
+from serq.engine.expressions import Expression
+from serq.engine.results import PoolResult, RunError, RunNote, RunResult, StageResult
+from serq.engine.session import GROWING, WAITING
+from serq.engine.world import World
+
+BLOCKED_NAMED_MAX: Final = 5
+
+
+class Progress:
+    """What a watcher of a run is told every so many events; subclass it and override `report`."""
+
+    def report(self, now: float, events: int) -> None:
+        """Take note that the clock is at `now` after `events` events."""
+
+
+class Simulation:
+    """One run of a program; it can run once."""
+
+    def __init__(
+        self,
+        world: World,
+        horizon: float,
+        warmup: float,
+        gauges: list[Expression],
+        records_samples: bool,
+        checks: bool,
+    ) -> None:
+        self.world = world
+        self.horizon = horizon
+        self.warmup = warmup
+        self.gauges = gauges
+        self.checks = checks
+        self.events = 0
+        world.records_samples = records_samples
+
+    def run(self, progress: Progress | None = None) -> RunResult:
+        """Run to the end.
+
+        Raises
+        ------
+        RunError : with the time, session and turn at which the run cannot go on
+        """
+        w = self.world
+        try:
+            end = self._loop(progress)
+        except RunError as error:
+            error.time = w.now
+            session = w.session
+            if session is not None and error.session < 0:
+                error.session = int(session.serial)
+                error.turn = int(session.attributes[1])
+            raise
+        return self._result(end)
+
+    def _loop(self, progress: Progress | None) -> float:
+        w = self.world
+        calendar = w.calendar
+        horizon = self.horizon
+        warmup = self.warmup
+        limit = w.workload.arrivals_limit
+        has_gauges = len(self.gauges) > 0
+        checks = self.checks
+        if warmup <= 0.0:
+            w.end_warmup(0.0)
+        w.workload.start(w)
+        w.settle()
+        events = 0
+        while True:
+            event = calendar.next_event()
+            if event is None:
+                w.settle()  # what an iteration's admissions left waiting
+                event = calendar.next_event()
+                if event is None:
+                    break
+            at = event.at
+            if at > horizon:
+                break
+            if at > w.now:
+                if has_gauges:
+                    self._read_gauges()
+                if not w.is_warm and at >= warmup:
+                    w.end_warmup(warmup)
+                w.now = at
+            calendar.pop()
+            events += 1
+            event.fire(w)
+            w.settle()
+            if checks:
+                check_world(w)
+            if limit >= 0 and w.live_count == 0 and w.arrivals >= limit:
+                if has_gauges:
+                    self._read_gauges()
+                self.events = events
+                return self._drained(w.now)
+            if progress is not None and events & 0x3FFF == 0:
+                progress.report(w.now, events)
+        self.events = events
+        if has_gauges:
+            self._read_gauges()
+        if limit >= 0:
+            self._not_drained(limit)
+        if not w.is_warm:
+            w.end_warmup(warmup)
+        return horizon
+
+    def _drained(self, end: float) -> float:
+        """Check that something was measured before the sessions drained."""
+        if end <= self.warmup:
+            raise RunError(
+                "drained-before-warmup",
+                f"the last session left at {end!r}, not after the warm-up at {self.warmup!r}: nothing would be measured",
+                -1,
+                "shorten the warm-up or let more sessions arrive",
+            )
+        return end
+
+    def _not_drained(self, limit: int) -> None:
+        w = self.world
+        w.session = None
+        if w.arrivals < limit:
+            raise RunError(
+                "arrivals-not-reached",
+                f"only {w.arrivals} of {limit} arrivals came by the horizon at {self.horizon!r}",
+                -1,
+                "lengthen the horizon or ask for fewer arrivals",
+            )
+        raise RunError(
+            "arrivals-not-drained",
+            f"{w.live_count} of {limit} sessions had not left by the horizon at {self.horizon!r}",
+            -1,
+            "lengthen the horizon",
+        )
+
+    def _read_gauges(self) -> None:
+        """Read every gauge: the state the instant left behind."""
+        w = self.world
+        w.enter_or_leave(None)
+        for i in range(len(self.gauges)):
+            value = self.gauges[i].evaluate(w)
+            result = w.gauges[i]
+            values = result.values
+            if len(values) == 0 or values[len(values) - 1] != value:
+                result.times.append(w.now)
+                values.append(value)
+
+    # ------------------------------------------------------------------------------------------------- figures
+
+    def _result(self, end: float) -> RunResult:
+        w = self.world
+        start = self.warmup
+        result = RunResult()
+        result.horizon = self.horizon
+        result.end = end
+        result.warmup = start
+        result.seed = w.seed
+        result.events = self.events
+        result.arrivals = w.arrivals
+        result.ended = w.ended
+        result.turns = w.turns
+        result.mean_live = w.live.mean(start, end)
+        result.observes = w.observes
+        result.gauges = w.gauges
+        for stage in w.stages:
+            figures = StageResult(stage.name, stage.member)
+            figures.mean_number = stage.number.mean(start, end)
+            figures.utilization = stage.utilization(start, end)
+            figures.completed = stage.completed
+            figures.throughput = float(stage.completed) / (end - start)
+            if stage.completed > 0:
+                figures.mean_wait = stage.wait_sum / float(stage.completed)
+                figures.mean_service = stage.service_sum / float(stage.completed)
+            figures.iterations = stage.iterations
+            result.stages.append(figures)
+        for pool in w.pools:
+            row = PoolResult(pool.name, pool.member)
+            row.mean_used = pool.used.mean(start, end)
+            row.mean_cached = pool.cached.mean(start, end)
+            row.mean_queue = pool.queue.mean(start, end)
+            row.mean_holders = pool.holders.mean(start, end)
+            if pool.wait_count > 0:
+                row.mean_wait = pool.wait_sum / float(pool.wait_count)
+            row.admissions = pool.admissions
+            row.evicted_entries = pool.evicted_entries
+            row.evicted_units = pool.evicted_units
+            row.preemptions = pool.preemptions
+            row.spills = pool.spills
+            row.rejected = pool.rejected
+            row.stuck = pool.stuck
+            result.pools.append(row)
+        self._finish_notes(end)
+        result.notes = w.notes
+        return result
+
+    def _finish_notes(self, end: float) -> None:
+        """Count the rejections that were not named, and name who waits when nothing can move any more."""
+        w = self.world
+        named = 0
+        for note in w.notes:
+            if note.kind == "rejected":
+                named += 1
+        if w.rejected_count > named:
+            for note in w.notes:
+                if note.kind == "rejected":
+                    note.count = w.rejected_count - named + 1 if note.count == 1 and named == 1 else note.count
+            w.notes.append(RunNote("rejected", -1, -1, -1, 0.0, 0.0, end, w.rejected_count - named, False))
+        for stage in w.stages:
+            if stage.number.value > 0.0 and not self._is_at_rest(stage.index):
+                return
+        self._note_blocked()
+
+    def _is_at_rest(self, stage_index: int) -> bool:
+        """Tell whether a stage with jobs has none that will ever be done: a step stage that cannot start an iteration."""
+        stage = self.world.stages[stage_index]
+        return stage.is_step and stage.busy_count(self.world) == 0.0
+
+    def _note_blocked(self) -> None:
+        """Nothing is in service: every live session waits for somebody who waits. Name the first few."""
+        w = self.world
+        named = 0
+        blocked = 0
+        following = w.first_live
+        while following is not None:
+            session = following
+            following = session.after
+            if session.status != WAITING and session.status != GROWING and session.growing is None:
+                continue
+            blocked += 1
+            if named >= BLOCKED_NAMED_MAX:
+                continue
+            named += 1
+            growing = session.growing
+            if growing is not None:
+                pool = growing.pool
+                wanted = session.growth_target - growing.amount
+                site = session.waits_at
+            else:
+                statement = session.waiting_for
+                pools = session.waiting_pools
+                assert statement is not None and pools is not None
+                w.enter(session)
+                site = statement.site
+                pool = pools[0]
+                wanted = 0.0
+                for i in range(len(pools)):
+                    candidate = pools[i]
+                    reserve = statement.claims[i].reserve
+                    units = statement.claims[i].units.evaluate(w)
+                    if reserve is not None:
+                        units = max(units, reserve.evaluate(w))
+                    if candidate.used.value + candidate.whole_blocks_up(units) > candidate.cap:
+                        pool = candidate
+                        wanted = units
+                        break
+            w.notes.append(
+                RunNote(
+                    "blocked",
+                    int(session.serial),
+                    pool.index,
+                    site,
+                    wanted,
+                    pool.cap - pool.used.value,
+                    w.moved_at,
+                    1,
+                    True,
+                )
+            )
+        if blocked > named:
+            w.notes.append(RunNote("blocked", -1, -1, -1, 0.0, 0.0, w.moved_at, blocked - named, True))

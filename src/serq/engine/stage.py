@@ -1,0 +1,357 @@
+"""Stages that serve in continuous time: fifo, delay and processor sharing, and what every stage measures.
+
+Input: jobs. Output: completions, which make their sessions ready. Times are the clock's [t].
+Invariants: a stage's `number` counts its jobs present; a job completes once, or is removed (a preemption).
+Reference: language §3 (Stages), notes §6.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mypy_extensions import i64
+
+from serq.engine.averages import TimeAverage
+from serq.engine.calendar import Event
+from serq.engine.estimators import Estimates
+from serq.engine.expressions import Expression
+from serq.engine.results import RunError
+from serq.engine.session import Job
+from serq.engine.streams import STAGE
+
+if TYPE_CHECKING:
+    from serq.engine.world import World
+
+
+class Stage:
+    """What all stages share: a name, counters, online estimates."""
+
+    def __init__(self, index: int, name: str, member: int) -> None:
+        self.index = index
+        self.name = name
+        self.member = member
+        self.number = TimeAverage()
+        self.in_use = TimeAverage()
+        self.completed = 0
+        self.wait_sum = 0.0
+        self.service_sum = 0.0
+        self.iterations = 0
+        self.estimates = Estimates()
+        self.needs_settling = False  # at the end of the settle: a new completion time, an iteration
+        self.is_step = False
+        self.is_shared = False
+
+    def start(self, w: World, job: Job) -> None:
+        """Take a job (of positive work) in."""
+        raise NotImplementedError
+
+    def complete(self, job: Job, w: World) -> None:
+        """Let a job be done."""
+        raise NotImplementedError
+
+    def remove(self, w: World, job: Job) -> None:
+        """Take a preempted session's job out; it is not counted as completed."""
+        raise NotImplementedError
+
+    def settle(self, w: World) -> None:
+        """Do what waits for the end of a settle."""
+
+    def busy_count(self, w: World) -> float:
+        """Give `busy(stage)`: the jobs in service."""
+        return self.number.value
+
+    def work_left(self, w: World) -> float:
+        """Give `work(stage)`: the work of all jobs present that is not yet done."""
+        raise NotImplementedError
+
+    def budget_left(self, w: World) -> float:
+        """Give `budget_left(stage)`, which only a step stage has (the linker sees to it)."""
+        return 0.0
+
+    def utilization(self, start: float, end: float) -> float:
+        """Give the share of time with at least one job present."""
+        return self.in_use.mean(start, end)
+
+    def count_in(self, w: World, job: Job) -> None:
+        """Note that a job came."""
+        job.arrived_at = w.now
+        if self.number.value == 0.0:
+            self.in_use.put(1.0, w.now)
+        self.number.add(1.0, w.now)
+
+    def count_out(self, w: World) -> None:
+        """Note that a job left."""
+        self.number.add(-1.0, w.now)
+        if self.number.value == 0.0:
+            self.in_use.put(0.0, w.now)
+
+    def record(self, w: World, job: Job) -> None:
+        """Count a finished job with its whole wait and service, and let its session go on."""
+        wait = job.started_at - job.arrived_at
+        service = w.now - job.started_at
+        if w.is_warm:
+            self.completed += 1
+            self.wait_sum += wait
+            self.service_sum += service
+        if w.has_estimates:
+            self.estimates.record(job.started_at, wait, service)
+        w.moved_at = w.now
+        session = job.session
+        session.job = None
+        if session.serial >= 0:  # a spill's job has no owner
+            w.make_ready(session)
+
+    def forget_warmup(self, now: float) -> None:
+        """Restart the time averages: the warm-up ends."""
+        self.number.restart(now)
+        self.in_use.restart(now)
+
+
+class Delay(Stage):
+    """Every job on its own at rate 1."""
+
+    def __init__(self, index: int, name: str, member: int) -> None:
+        super().__init__(index, name, member)
+        self.jobs: dict[i64, Job] = {}
+
+    def start(self, w: World, job: Job) -> None:
+        self.count_in(w, job)
+        job.started_at = w.now
+        self.jobs[job.job_number] = job
+        w.calendar.schedule(job, w.now + job.work)
+
+    def complete(self, job: Job, w: World) -> None:
+        del self.jobs[job.job_number]
+        self.count_out(w)
+        self.record(w, job)
+
+    def remove(self, w: World, job: Job) -> None:
+        del self.jobs[job.job_number]
+        w.calendar.cancel(job)
+        self.count_out(w)
+
+    def work_left(self, w: World) -> float:
+        total = 0.0
+        for job in self.jobs.values():
+            total += job.at - w.now
+        return total
+
+
+class Fifo(Stage):
+    """So many servers, one job each at rate 1, in the order of arrival."""
+
+    def __init__(self, index: int, name: str, member: int, server_count: int) -> None:
+        super().__init__(index, name, member)
+        self.server_count = server_count
+        self.in_service: list[Job] = []
+        self.line: list[Job] = []
+        self.head: i64 = 0
+
+    def start(self, w: World, job: Job) -> None:
+        self.count_in(w, job)
+        if len(self.in_service) < self.server_count:
+            self._serve(w, job)
+        else:
+            self.line.append(job)
+
+    def _serve(self, w: World, job: Job) -> None:
+        job.started_at = w.now
+        self.in_service.append(job)
+        w.calendar.schedule(job, w.now + job.work)
+
+    def _serve_next(self, w: World) -> None:
+        head: i64 = self.head
+        size: i64 = len(self.line)
+        if head == size:
+            return
+        job = self.line[head]
+        head += 1
+        if head == size:
+            self.line.clear()
+            head = 0
+        elif head > 64 and 2 * head > size:
+            del self.line[:head]
+            head = 0
+        self.head = head
+        self._serve(w, job)
+
+    def complete(self, job: Job, w: World) -> None:
+        self._leave_service(job)
+        self.count_out(w)
+        self.record(w, job)
+        self._serve_next(w)  # after the session is ready, before it runs
+
+    def _leave_service(self, job: Job) -> None:
+        in_service = self.in_service
+        if len(in_service) == 1:
+            in_service.pop()
+        else:
+            in_service.remove(job)
+
+    def remove(self, w: World, job: Job) -> None:
+        self.count_out(w)
+        if job.place >= 0:
+            w.calendar.cancel(job)
+            self._leave_service(job)
+            self._serve_next(w)
+            return
+        i: i64 = self.head
+        while self.line[i] is not job:
+            i += 1
+        del self.line[i]
+
+    def busy_count(self, w: World) -> float:
+        return float(len(self.in_service))
+
+    def work_left(self, w: World) -> float:
+        total = 0.0
+        for job in self.in_service:
+            total += job.at - w.now
+        i: i64 = self.head
+        while i < len(self.line):
+            total += self.line[i].work
+            i += 1
+        return total
+
+
+class NextCompletion(Event):
+    """The one completion event of a processor-sharing stage."""
+
+    def __init__(self, stage: ProcessorSharing) -> None:
+        super().__init__()
+        self.stage = stage
+
+    def fire(self, world: World) -> None:
+        self.stage.complete_first(world)
+
+
+class ProcessorSharing(Stage):
+    """Every job at once, each at capacity(present)/present, on a virtual clock.
+
+    The virtual clock runs at the rate of one job; a job that comes at virtual time V with work x has the finish tag V + x.
+    The completion event is scheduled anew at the end of a settle in which a job came or left; equal tags finish in the
+    order the jobs started.
+    """
+
+    def __init__(self, index: int, name: str, member: int, capacity: Expression) -> None:
+        super().__init__(index, name, member)
+        self.capacity = capacity
+        self.jobs: list[Job] = []  # a binary heap by (tag, job number)
+        self.virtual = 0.0
+        self.rate = 0.0
+        self.advanced_at = 0.0
+        self.next_completion = NextCompletion(self)
+
+    def _advance(self, w: World) -> None:
+        if w.now > self.advanced_at:
+            if self.rate > 0.0:
+                self.virtual += self.rate * (w.now - self.advanced_at)
+            self.advanced_at = w.now
+
+    def start(self, w: World, job: Job) -> None:
+        self._advance(w)
+        self.count_in(w, job)
+        job.started_at = w.now
+        job.tag = self.virtual + job.work
+        self.jobs.append(job)
+        self._rise(len(self.jobs) - 1)
+        self.needs_settling = True
+
+    def complete_first(self, w: World) -> None:
+        """Let the job with the smallest tag be done: its completion time has come."""
+        job = self.jobs[0]
+        self.virtual = job.tag
+        self.advanced_at = w.now
+        self._take_out(0)
+        self.count_out(w)
+        self.record(w, job)
+        self._changed()
+
+    def _changed(self) -> None:
+        self.needs_settling = True
+        if len(self.jobs) == 0:
+            self.virtual = 0.0  # nothing refers to the virtual clock: keep its digits
+
+    def remove(self, w: World, job: Job) -> None:
+        self._advance(w)
+        i: i64 = 0
+        while self.jobs[i] is not job:
+            i += 1
+        self._take_out(i)
+        self.count_out(w)
+        self._changed()
+
+    def settle(self, w: World) -> None:
+        self.needs_settling = False
+        self._advance(w)
+        present = len(self.jobs)
+        if present == 0:
+            self.rate = 0.0
+            w.calendar.cancel(self.next_completion)
+            return
+        w.present = float(present)
+        purpose = w.purpose
+        w.purpose = STAGE
+        capacity = self.capacity.evaluate(w)
+        w.purpose = purpose
+        if not capacity >= 0.0:
+            raise RunError(
+                "amount-not-valid",
+                f"the capacity of stage `{self.name}` with {present} present is {capacity!r}; it needs to be 0 or more",
+                self.capacity.site,
+            )
+        self.rate = capacity / float(present)
+        if self.rate > 0.0:
+            wait = (self.jobs[0].tag - self.virtual) / self.rate
+            w.calendar.schedule(self.next_completion, w.now + (wait if wait > 0.0 else 0.0))
+        else:
+            w.calendar.cancel(self.next_completion)
+
+    def work_left(self, w: World) -> float:
+        virtual = self.virtual
+        if self.rate > 0.0:
+            virtual += self.rate * (w.now - self.advanced_at)
+        total = 0.0
+        for job in self.jobs:
+            total += job.tag - virtual
+        return total
+
+    def _take_out(self, place: i64) -> None:
+        jobs = self.jobs
+        last = jobs.pop()
+        if place < len(jobs):
+            jobs[place] = last
+            self._sink(place)
+            self._rise(place)
+
+    def _rise(self, place: i64) -> None:
+        jobs = self.jobs
+        job = jobs[place]
+        while place > 0:
+            above: i64 = (place - 1) >> 1
+            parent = jobs[above]
+            if parent.tag < job.tag or (parent.tag == job.tag and parent.job_number < job.job_number):
+                break
+            jobs[place] = parent
+            place = above
+        jobs[place] = job
+
+    def _sink(self, place: i64) -> None:
+        jobs = self.jobs
+        size: i64 = len(jobs)
+        job = jobs[place]
+        while True:
+            child: i64 = 2 * place + 1
+            if child >= size:
+                break
+            lower = jobs[child]
+            if child + 1 < size:
+                other = jobs[child + 1]
+                if other.tag < lower.tag or (other.tag == lower.tag and other.job_number < lower.job_number):
+                    child += 1
+                    lower = other
+            if job.tag < lower.tag or (job.tag == lower.tag and job.job_number < lower.job_number):
+                break
+            jobs[place] = lower
+            place = child
+        jobs[place] = job

@@ -1,0 +1,446 @@
+"""A step stage: an engine that runs iterations over a token budget.
+
+Input: runs of prefill and decode tokens, and the waiting lines of the pools it serves. Output: iterations, each a batch of
+(job, tokens), one completion event, and the preemptions and admissions made while it was formed.
+Invariants: residents are kept in serving order of admission (admission number, then the order their runs started); positions
+advance when tokens are scheduled, work falls when the iteration ends; what is left of the budget is never negative.
+Reference: language §3 (`step`, `admit via`, `serve exclusive prefill`), notes §5; vLLM v1 `Scheduler.schedule` at 0c87a197:
+the running loop, then the waiting loop unless something was preempted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mypy_extensions import i64
+
+from serq.engine.calendar import Event
+from serq.engine.expressions import Expression
+from serq.engine.pool import GREW, PREEMPTED_ITSELF, Pool, evaluate_keys, precedes
+from serq.engine.results import RunError
+from serq.engine.session import NEVER_ADMITTED, Job
+from serq.engine.stage import Stage
+from serq.engine.streams import STAGE
+
+if TYPE_CHECKING:
+    from serq.engine.world import World
+
+LARGEST: Final = 1.7976931348623157e308  # the greatest finite float: no cap
+ITERATIONS_AT_ONE_INSTANT_MAX: Final = 100_000
+
+
+class IterationEnd(Event):
+    """The end of the running iteration."""
+
+    def __init__(self, stage: StepEngine) -> None:
+        super().__init__()
+        self.stage = stage
+
+    def fire(self, world: World) -> None:
+        self.stage.finish_iteration(world)
+
+
+class StepEngine(Stage):
+    """One engine."""
+
+    def __init__(self, index: int, name: str, member: int, budget: Expression, cost: Expression) -> None:
+        super().__init__(index, name, member)
+        self.is_step = True
+        self.budget = budget
+        self.cost = cost
+        self.chunk: Expression | None = None
+        self.serve_keys: list[Expression] = []
+        self.exclusive_prefill = False
+        self.memory: Pool | None = None
+        self.served_pools: list[Pool] = []
+        # whether the expressions read the totals, which cost a pass over the residents
+        self.budget_reads_totals = False
+        self.keys_read_totals = False
+        # the state
+        self.resident_jobs: list[Job] = []
+        self.batch: list[Job] = []
+        self.is_running = False
+        self.is_forming = False
+        self.left = 0.0
+        self.has_preempted = False
+        self.forming_number: i64 = 0
+        self.instant = -1.0
+        self.instant_count = 0
+        self.iteration_end = IterationEnd(self)
+
+    # ----------------------------------------------------------------------------------------------- residents
+
+    def start(self, w: World, job: Job) -> None:
+        """Take a run in as a resident; it is served from the next iteration on, or in the one being formed."""
+        self.count_in(w, job)
+        job.started_at = w.now
+        session = job.session
+        job.admission = session.admission
+        memory = self.memory
+        if memory is not None:
+            job.other_kv = session.kv_on(memory)
+            growing = job.growing
+            if growing is not None and growing.pool is memory:
+                job.other_kv -= growing.amount
+        residents = self.resident_jobs
+        place: i64 = len(residents)
+        while place > 0 and residents[place - 1].admission > job.admission:
+            place -= 1
+        if place == len(residents):
+            residents.append(job)
+        else:
+            residents.insert(place, job)
+        job.is_resident = True
+
+    def remove(self, w: World, job: Job) -> None:
+        """Take a preempted session's job out; tokens of the iteration being formed go back to the budget."""
+        if self.is_forming:
+            self._take_back(job)
+            self.has_preempted = True
+        if job in self.batch:
+            self.batch.remove(job)
+        job.is_resident = False
+        self.resident_jobs.remove(job)
+        self.count_out(w)
+
+    def _take_back(self, job: Job) -> None:
+        """Undo the tokens a job got in the iteration being formed."""
+        if job.served_in != self.forming_number or job.tokens == 0.0:
+            return
+        self.left += job.tokens
+        growing = job.growing
+        if growing is not None:
+            growing.position -= job.tokens
+            hold = job.growing_hold
+            assert hold is not None
+            hold.moved = job.moved_before
+        job.tokens = 0.0
+        if job in self.batch:
+            self.batch.remove(job)
+
+    def kv_of(self, job: Job) -> float:
+        """Give the whole allocation of a resident on the engine's memory [units]."""
+        growing = job.growing
+        if growing is not None and growing.pool is self.memory:
+            return job.other_kv + growing.amount
+        return job.other_kv
+
+    # ---------------------------------------------------------------------------------------------- iterations
+
+    def settle(self, w: World) -> None:
+        """Start an iteration when idle and no other event waits at this instant (a step sees every arrival up to it)."""
+        if self.is_running or w.calendar.is_due(w.now):
+            return
+        if len(self.resident_jobs) == 0 and not self._is_waited_for():
+            return
+        self._start_iteration(w)
+
+    def _is_waited_for(self) -> bool:
+        for pool in self.served_pools:
+            if pool.is_waited_for():
+                return True
+        return False
+
+    def _set_totals(self, w: World) -> None:
+        """Set residents, decoders, kv_decode and kv_prefill from the residents as they stand."""
+        decoders = 0
+        kv_decode = 0.0
+        kv_prefill = 0.0
+        for job in self.resident_jobs:
+            if job.is_decode:
+                decoders += 1
+                kv_decode += self.kv_of(job)
+            else:
+                kv_prefill += self.kv_of(job)
+        w.residents = float(len(self.resident_jobs))
+        w.decoders = float(decoders)
+        w.kv_decode = kv_decode
+        w.kv_prefill = kv_prefill
+
+    def _read_limit(self, w: World, expression: Expression, what: str) -> float:
+        purpose = w.purpose
+        w.purpose = STAGE
+        value = expression.evaluate(w)
+        w.purpose = purpose
+        if not value >= 0.0:
+            raise RunError(
+                "amount-not-valid",
+                f"the {what} of stage `{self.name}` is {value!r}; it needs to be a number of 0 or more",
+                expression.site,
+            )
+        return value
+
+    def _read_chunk(self, w: World) -> float:
+        """Give the cap on one prefill's tokens; 0 means none."""
+        chunk = self.chunk
+        if chunk is None:
+            return LARGEST
+        value = self._read_limit(w, chunk, "chunk")
+        return value if value > 0.0 else LARGEST
+
+    def _start_iteration(self, w: World) -> None:
+        inside = w.session
+        if self.budget_reads_totals:
+            self._set_totals(w)
+        self.left = self._read_limit(w, self.budget, "budget")
+        chunk = self._read_chunk(w)
+        self.forming_number += 1
+        self.has_preempted = False
+        self.is_forming = True
+        if self.exclusive_prefill:
+            self._form_exclusive(w, chunk)
+        else:
+            self._form(w, chunk)
+        self.is_forming = False
+        if len(self.batch) == 0 and not self.has_preempted:
+            w.enter_or_leave(inside)
+            return
+        cost = self._cost_of_batch(w)
+        w.enter_or_leave(inside)
+        if w.now != self.instant:
+            self.instant = w.now
+            self.instant_count = 0
+        self.instant_count += 1
+        if self.instant_count > ITERATIONS_AT_ONE_INSTANT_MAX:
+            raise RunError(
+                "instant-never-settles",
+                f"stage `{self.name}` ran {ITERATIONS_AT_ONE_INSTANT_MAX} iterations without the clock moving; "
+                f"the cost of the last was {cost!r}",
+                self.cost.site,
+            )
+        self.iterations += 1
+        self.is_running = True
+        if len(self.batch) > 0:
+            w.moved_at = w.now
+        w.calendar.schedule(self.iteration_end, w.now + cost)
+
+    def _form(self, w: World, chunk: float) -> None:
+        """Serve the residents in order, then admit one head at a time and serve the newcomer from what is left."""
+        may_admit = True
+        place: i64 = 0
+        while self.left > 0.0:
+            job = self._next_unserved(w, place)
+            if job is not None:
+                place = self._serve(w, job, chunk, place)
+                if place < 0:
+                    return
+                continue
+            if self.has_preempted or not may_admit:
+                return
+            place = 0
+            may_admit = self._admit_one(w, self.left)
+
+    def _next_unserved(self, w: World, place: i64) -> Job | None:
+        """Give the next resident not yet looked at in this iteration, in the serving order as it stands now."""
+        residents = self.resident_jobs
+        size: i64 = len(residents)
+        number: i64 = self.forming_number
+        if len(self.serve_keys) == 0:
+            while place < size:
+                job = residents[place]
+                if job.served_in != number:
+                    return job
+                place += 1
+            return None
+        best: Job | None = None
+        best_keys: list[float] = []
+        if self.keys_read_totals:
+            self._set_totals(w)
+        for job in residents:
+            if job.served_in == number:
+                continue
+            keys = self._keys_of(w, job)
+            if best is None or precedes(keys, best_keys):
+                best = job
+                best_keys = keys
+        return best
+
+    def _keys_of(self, w: World, job: Job) -> list[float]:
+        w.enter(job.session)
+        w.decoding = 1.0 if job.is_decode else 0.0
+        w.admission = float(job.admission)
+        w.remaining = job.left
+        return evaluate_keys(w, self.serve_keys)
+
+    def _serve(self, w: World, job: Job, chunk: float, place: i64) -> i64:
+        """Give one resident its tokens; give the place to go on from, or -1 when serving ends (it preempted itself)."""
+        job.served_in = self.forming_number
+        job.tokens = 0.0
+        if job.is_stalled:
+            return place
+        wanted = job.left
+        cap = 1.0 if job.is_decode else chunk
+        if wanted > cap:
+            wanted = cap
+        if wanted > self.left:
+            wanted = self.left
+        growing = job.growing
+        if growing is not None:
+            outcome = growing.pool.grow(w, growing, growing.position + wanted, job)
+            if outcome == PREEMPTED_ITSELF:
+                return -1
+            if self.has_preempted:
+                place = 0  # victims left the list: look from the front again
+            if outcome != GREW:
+                return place
+            hold = job.growing_hold
+            assert hold is not None
+            job.moved_before = hold.moved
+            hold.moved = True
+            growing.position += wanted
+        job.tokens = wanted
+        self.left -= wanted
+        self.batch.append(job)
+        return place
+
+    def _admit_one(self, w: World, header_budget: float) -> bool:
+        """Admit one head, whose header sees `header_budget`, and let it run to its first blocking point.
+
+        Tells whether one was admitted. The served pools in the order declared, the first non-empty line only; a head that does not fit ends the
+        iteration's admissions.
+        """
+        for pool in self.served_pools:
+            if pool.is_waited_for():
+                left = self.left
+                self.left = header_budget
+                session = pool.admit_one(w)
+                self.left = left
+                if session is None:
+                    return False
+                w.run_admitted(session)
+                return True
+        return False
+
+    # -------------------------------------------------------------------------------------- exclusive prefill
+
+    def _form_exclusive(self, w: World, chunk: float) -> None:
+        """Form a batch of one prefill alone, or of decodes alone.
+
+        A resident prefill goes first. Otherwise the decodes are tentative: while budget is left, a waiting prefill that fits
+        replaces them and has the full budget; what they grew stays theirs, their positions do not advance.
+        """
+        full = self.left
+        prefill = self._first_prefill()
+        if prefill is not None:
+            self._serve(w, prefill, chunk, 0)
+            return
+        place: i64 = 0
+        while self.left > 0.0:
+            job = self._next_unserved(w, place)
+            if job is None:
+                break
+            place = self._serve(w, job, chunk, place)
+            if place < 0:
+                return
+        while self.left > 0.0 and not self.has_preempted:
+            if not self._admit_one(w, full):
+                return
+            prefill = self._first_prefill()
+            if prefill is not None:
+                for job in self.batch.copy():
+                    self._take_back(job)
+                self.left = full
+                self._serve(w, prefill, chunk, 0)
+                return
+            newcomer = self._next_unserved(w, 0)
+            while newcomer is not None and self.left > 0.0:
+                if self._serve(w, newcomer, chunk, 0) < 0:
+                    return
+                newcomer = self._next_unserved(w, 0)
+
+    def _first_prefill(self) -> Job | None:
+        for job in self.resident_jobs:
+            if not job.is_decode and not job.is_stalled:
+                return job
+        return None
+
+    # ---------------------------------------------------------------------------------------------------- cost
+
+    def _cost_of_batch(self, w: World) -> float:
+        """Give how long the iteration lasts: C of the tokens scheduled and the allocations of the scheduled [t]."""
+        tokens = 0.0
+        prefilled = 0.0
+        attention = 0.0
+        decoders = 0
+        kv_decode = 0.0
+        kv_prefill = 0.0
+        for job in self.batch:
+            n = job.tokens
+            tokens += n
+            if job.is_decode:
+                decoders += 1
+                kv_decode += self.kv_of(job)
+            else:
+                prefilled += n
+                kv_prefill += self.kv_of(job)
+                growing = job.growing
+                before = 0.0 if growing is None else growing.position - n
+                attention += n * (before + n / 2.0)
+        w.tokens = tokens
+        w.prefilled = prefilled
+        w.attention = attention
+        w.decoders = float(decoders)
+        w.residents = float(len(self.resident_jobs))
+        w.kv_decode = kv_decode
+        w.kv_prefill = kv_prefill
+        purpose = w.purpose
+        w.purpose = STAGE
+        cost = self.cost.evaluate(w)
+        w.purpose = purpose
+        if not cost >= 0.0:
+            raise RunError(
+                "amount-not-valid",
+                f"the cost of an iteration of stage `{self.name}` is {cost!r}; it needs to be a number of 0 or more",
+                self.cost.site,
+            )
+        return cost
+
+    def finish_iteration(self, w: World) -> None:
+        """Let the work fall; the finished sessions become ready in batch order."""
+        self.is_running = False
+        batch = self.batch
+        any_done = False
+        for job in batch:
+            job.left -= job.tokens
+            job.tokens = 0.0
+            if job.left <= 0.0:
+                any_done = True
+                job.is_resident = False
+        if any_done:
+            self.resident_jobs = [job for job in self.resident_jobs if job.is_resident]
+            for job in batch:
+                if not job.is_resident:
+                    self.count_out(w)
+                    self.record(w, job)
+        batch.clear()
+
+    # ---------------------------------------------------------------------------------------------- observables
+
+    def busy_count(self, w: World) -> float:
+        """Give the jobs in the running iteration."""
+        return float(len(self.batch)) if self.is_running else 0.0
+
+    def work_left(self, w: World) -> float:
+        """Give the tokens all residents have left."""
+        total = 0.0
+        for job in self.resident_jobs:
+            total += job.left
+        return total
+
+    def budget_left(self, w: World) -> float:
+        """Give the budget left for the header being evaluated; outside an admission, what the residents would leave."""
+        if self.is_forming:
+            return self.left
+        if self.budget_reads_totals:
+            residents, decoders, kv_decode, kv_prefill = w.residents, w.decoders, w.kv_decode, w.kv_prefill
+            self._set_totals(w)
+            left = self._read_limit(w, self.budget, "budget")
+            chunk = self._read_chunk(w)
+            w.residents, w.decoders, w.kv_decode, w.kv_prefill = residents, decoders, kv_decode, kv_prefill
+        else:
+            left = self._read_limit(w, self.budget, "budget")
+            chunk = self._read_chunk(w)
+        for job in self.resident_jobs:
+            cap = 1.0 if job.is_decode else chunk
+            left -= job.left if job.left < cap else cap
+        return left if left > 0.0 else 0.0

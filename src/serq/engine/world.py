@@ -1,0 +1,449 @@
+"""The world of a run: its clock, its state, the moment being evaluated, and the rules that touch several parts of it.
+
+Input: an assembled program (statements, pools, stages, arrivals). Output: the state after each event has settled.
+Invariants: `session` and `attributes` are those of the moment being evaluated; whoever evaluates for somebody else enters
+the session it came from again; every ready session is in the ready list once; sessions run in the order they became ready.
+Reference: language §3 (Configuration, Commands, Ties), notes §3.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mypy_extensions import i64
+
+from serq.engine.averages import TimeAverage
+from serq.engine.calendar import Calendar
+from serq.engine.line import SessionLine
+from serq.engine.pool import Pool
+from serq.engine.results import GaugeResult, ObserveResult, RunError, RunNote
+from serq.engine.session import (
+    COMPUTED,
+    ENDED,
+    READY,
+    TURN_NO,
+    WAITING,
+    Allocation,
+    CacheEntry,
+    Job,
+    LeaseExpiry,
+    PreemptionMark,
+    Session,
+)
+from serq.engine.sharing import Sharing
+from serq.engine.stage import Stage
+from serq.engine.statements import EndStatement, Statement
+from serq.engine.streams import ARRIVALS, EVICTION, SESSION, STAGE, TRACE_CHOICE, WORKLOAD, Stream
+from serq.engine.workload import Workload
+
+READY_AT_ONE_INSTANT_MAX: Final = 100_000
+STATEMENTS_AT_ONE_INSTANT_MAX: Final = 1_000_000
+REPLACEMENTS_AT_ONE_INSTANT_MAX: Final = 1_000_000
+REJECTIONS_NAMED_MAX: Final = 5
+
+
+class World:
+    """Everything a running program is."""
+
+    def __init__(self, seed: int, is_maxmin: bool) -> None:
+        self.seed = seed
+        # the clock and what comes
+        self.now = 0.0
+        self.is_warm = False
+        self.calendar = Calendar()
+        self.ready = SessionLine()
+        # the parts
+        self.first_statement: Statement = EndStatement(-1)
+        self.pools: list[Pool] = []
+        self.stages: list[Stage] = []
+        self.settling_stages: list[Stage] = []  # ps and step stages, in the order declared
+        self.sharing = Sharing(is_maxmin)
+        self.workload = Workload()
+        self.observes: list[ObserveResult] = []
+        self.gauges: list[GaugeResult] = []
+        self.attribute_count = 4
+        # what the program asks for
+        self.has_estimates = False
+        self.records_samples = False
+        # the moment
+        self.nobody = Session(-1, 4, self.first_statement)
+        self.session: Session | None = None
+        self.attributes: list[float] = self.nobody.attributes
+        self.purpose = SESSION
+        self.present = 0.0
+        self.residents = 0.0
+        self.decoders = 0.0
+        self.kv_decode = 0.0
+        self.kv_prefill = 0.0
+        self.tokens = 0.0
+        self.prefilled = 0.0
+        self.attention = 0.0
+        self.decoding = 0.0
+        self.admission = 0.0
+        self.remaining = 0.0
+        self.waited = 0.0
+        self.size = 0.0
+        self.age = 0.0
+        self.last = 0.0
+        self.waiting = 0.0
+        # random streams of the run
+        self.arrival_stream = Stream(seed, ARRIVALS, 0, 0)
+        self.eviction_stream = Stream(seed, EVICTION, 0, 0)
+        self.trace_stream = Stream(seed, TRACE_CHOICE, 0, 0)
+        self.stage_stream = Stream(seed, STAGE, 0, 0)
+        self.turn_stream: Stream | None = None
+        self.turn_of_stream: i64 = 0
+        # counters: the sequence numbers that ties fall to, and what the report counts
+        self.join_count: i64 = 0
+        self.admission_count: i64 = 0
+        self.release_count: i64 = 0
+        self.job_count: i64 = 0
+        self.waiting_count = 0  # in lines no step stage serves
+        self.grower_count = 0
+        self.live_count = 0
+        self.live = TimeAverage()
+        self.arrivals = 0
+        self.ended = 0
+        self.turns = 0
+        self.replaced_at = -1.0
+        self.replaced_count = 0
+        # what a reader of the report must know
+        self.moved_at = 0.0
+        self.notes: list[RunNote] = []
+        self.rejected_count = 0
+        self.first_live: Session | None = None
+        self.last_live: Session | None = None
+
+    # --------------------------------------------------------------------------------------------- the moment
+
+    def enter(self, session: Session) -> None:
+        """Make a session's attributes the ones that are read and written."""
+        self.session = session
+        self.attributes = session.attributes
+
+    def enter_or_leave(self, session: Session | None) -> None:
+        """Enter a session again, or none."""
+        self.session = session
+        if session is None:
+            self.attributes = self.nobody.attributes
+        else:
+            self.attributes = session.attributes
+
+    def uniform(self) -> float:
+        """Draw from the stream of the moment's purpose."""
+        purpose = self.purpose
+        session = self.session
+        if purpose == SESSION and session is not None:
+            stream = session.stream
+            if stream is None:
+                stream = Stream(self.seed, SESSION, session.serial, 0)
+                session.stream = stream
+            return stream.uniform()
+        if purpose == WORKLOAD and session is not None:
+            stream = self.turn_stream
+            if stream is None:
+                stream = Stream(self.seed, WORKLOAD, session.serial, self.turn_of_stream)
+                self.turn_stream = stream
+            return stream.uniform()
+        if purpose == ARRIVALS:
+            return self.arrival_stream.uniform()
+        if purpose == EVICTION:
+            return self.eviction_stream.uniform()
+        return self.stage_stream.uniform()
+
+    # ---------------------------------------------------------------------------------------- running sessions
+
+    def make_ready(self, session: Session) -> None:
+        """Put a session at the end of the ready list."""
+        session.status = READY
+        self.ready.append(session)
+
+    def run_ready(self) -> None:
+        """Run every ready session to its next blocking point, in the order they became ready."""
+        ready = self.ready
+        while ready.count() > 0:
+            self.run_session(ready.pop_first())
+
+    def run_session(self, session: Session) -> None:
+        """Run one session until it waits or is gone."""
+        self.enter(session)
+        if session.instant != self.now:
+            session.instant = self.now
+            session.ready_count = 0
+            session.statement_count = 0
+        session.ready_count += 1
+        if session.ready_count > READY_AT_ONE_INSTANT_MAX:
+            self._never_settles(session, f"became ready {READY_AT_ONE_INSTANT_MAX} times")
+        count: i64 = session.statement_count
+        while session.next_statement.step(self, session):
+            count += 1
+            if count > STATEMENTS_AT_ONE_INSTANT_MAX:
+                self._never_settles(session, f"ran {STATEMENTS_AT_ONE_INSTANT_MAX} statements")
+        session.statement_count = count
+
+    def run_admitted(self, session: Session) -> None:
+        """Run a session a step stage admitted, and whoever that makes ready, within the iteration being formed."""
+        self.make_ready(session)
+        self.run_ready()
+
+    def _never_settles(self, session: Session, what: str) -> None:
+        raise RunError(
+            "instant-never-settles",
+            f"session {session.serial} {what} without the clock moving",
+            session.next_statement.site,
+            "a loop needs a statement that takes time, or an `end`",
+        )
+
+    def settle(self) -> None:
+        """Let the instant come to rest.
+
+        Every ready session runs, then growers and admissions at every pool not served by a stage, until nothing changes;
+        then the stages whose jobs changed set their next completion and idle engines start an iteration.
+        """
+        while True:
+            while True:
+                self.run_ready()
+                if not self.serve_pools():
+                    break
+            for stage in self.settling_stages:
+                if stage.needs_settling or stage.is_step:
+                    stage.settle(self)
+            if self.sharing.needs_settling:
+                self.sharing.settle(self)
+            if self.ready.count() == 0:
+                break
+        # a job may have come to a stage from within an iteration that a later stage started
+        for stage in self.settling_stages:
+            if stage.needs_settling:
+                stage.settle(self)
+
+    def serve_pools(self) -> bool:
+        """Try, once over all pools in the order declared, the growers and then the waiting line no stage serves."""
+        if self.waiting_count == 0 and self.grower_count == 0:
+            return False
+        inside = self.session
+        any_moved = False
+        for pool in self.pools:
+            if pool.growers.count() > 0 and pool.serve_growers(self):
+                any_moved = True
+            if pool.admit_via is None:
+                while pool.is_waited_for():
+                    session = pool.admit_one(self)
+                    if session is None:
+                        break
+                    self.make_ready(session)
+                    any_moved = True
+        self.enter_or_leave(inside)
+        return any_moved
+
+    def new_job(self, session: Session, stage: Stage, work: float) -> Job:
+        """Make a session's job."""
+        job = Job(session, stage, work, self.job_count)
+        self.job_count += 1
+        session.job = job
+        return job
+
+    def start_unowned_job(self, stage: Stage, work: float) -> None:
+        """Let a job without a session start: an evicted prefix on its way to its tier."""
+        job = Job(self.nobody, stage, work, self.job_count)
+        self.job_count += 1
+        stage.start(self, job)
+
+    def own(self, session: Session, pool_index: int, entry: CacheEntry) -> None:
+        """Let an entry be the one its session can find at a pool."""
+        entries = session.entries
+        if entries is None:
+            entries = [None] * len(self.pools)
+            session.entries = entries
+        entries[pool_index] = entry
+
+    # ------------------------------------------------------------------------------------- sessions come and go
+
+    def new_session(self) -> Session:
+        """Let the next session arrive: its `init` runs; it is not yet ready."""
+        session = Session(self.arrivals, self.attribute_count, self.first_statement)
+        self.arrivals += 1
+        self.live_count += 1
+        self.live.add(1.0, self.now)
+        last = self.last_live
+        session.before = last
+        if last is None:
+            self.first_live = session
+        else:
+            last.after = session
+        self.last_live = session
+        inside = self.session
+        self.enter(session)
+        self.workload.preset(self, session)
+        self.turn_stream = None
+        self.turn_of_stream = 0
+        self._run_workload(self.workload.init, session)
+        self.enter_or_leave(inside)
+        return session
+
+    def begin_turn(self, session: Session) -> None:
+        """Raise turn_no, load the trace's next row, then run the workload's turn block."""
+        attributes = session.attributes
+        attributes[TURN_NO] += 1.0
+        if self.is_warm:
+            self.turns += 1
+        self.workload.load_turn(session)
+        if len(self.workload.turn) > 0:
+            self.turn_stream = None
+            self.turn_of_stream = int(attributes[TURN_NO])
+            self._run_workload(self.workload.turn, session)
+
+    def _run_workload(self, statements: list[Statement], session: Session) -> None:
+        """Run a block of set and observe statements, drawing from the workload's stream."""
+        next_statement = session.next_statement
+        self.purpose = WORKLOAD
+        for statement in statements:
+            statement.step(self, session)
+        self.purpose = SESSION
+        session.next_statement = next_statement
+
+    def end_session(self, session: Session) -> None:
+        """Let a session leave: holds are released from inner to outer, then leases in the order taken; caches stay."""
+        hold = session.hold
+        while hold is not None:
+            session.hold = hold.outer
+            hold.statement.release_all(self, hold)
+            hold = hold.outer
+        while session.leases is not None and len(session.leases) > 0:
+            self.end_lease(session.leases[0])
+        session.status = ENDED
+        before = session.before
+        after = session.after
+        if before is None:
+            self.first_live = after
+        else:
+            before.after = after
+        if after is None:
+            self.last_live = before
+        else:
+            after.before = before
+        session.before = None
+        session.after = None
+        self.live_count -= 1
+        self.live.add(-1.0, self.now)
+        self.moved_at = self.now
+        if self.is_warm:
+            self.ended += 1
+        if self.workload.is_closed:
+            if self.replaced_at != self.now:
+                self.replaced_at = self.now
+                self.replaced_count = 0
+            self.replaced_count += 1
+            if self.replaced_count > REPLACEMENTS_AT_ONE_INSTANT_MAX:
+                self._never_settles(session, f"was the {self.replaced_count}th to end")
+            self.make_ready(self.new_session())
+        self.serve_pools()
+
+    def end_lease(self, lease: LeaseExpiry) -> None:
+        """Give a leased allocation back; its hold's `cache` clause is read now. The caller lets others in."""
+        session = lease.session
+        self.calendar.cancel(lease)
+        leases = session.leases
+        assert leases is not None
+        leases.remove(lease)
+        self.enter(session)
+        lease.allocation.pool.give_back(self, lease.allocation, lease.hold, lease.hold.statement.keep_limit(self))
+
+    def reject(self, session: Session, pool: Pool, units: float, site: int) -> None:
+        """End a session whose request can never fit."""
+        pool.rejected += 1
+        self.rejected_count += 1
+        if self.rejected_count <= REJECTIONS_NAMED_MAX:
+            self.notes.append(
+                RunNote("rejected", int(session.serial), pool.index, site, units, pool.cap, self.now, 1, False)
+            )
+        self.end_session(session)
+
+    def note_unfit(self, session: Session, pool: Pool, units: float, site: int) -> None:
+        """Note a request that can never fit and waits all the same (`unfit wait`)."""
+        for note in self.notes:
+            if note.kind == "unfit" and note.pool == pool.index:
+                note.count += 1
+                return
+        self.notes.append(RunNote("unfit", int(session.serial), pool.index, site, units, pool.cap, self.now, 1, True))
+
+    # ---------------------------------------------------------------------------------------------- preemption
+
+    def preempt(self, allocation: Allocation) -> None:
+        """Abort the scope of a hold: the job leaves its stage, inner holds and then this one are released with what they
+        computed cached, and the hold statement waits again at the head of its first pool's line (vLLM's
+        `_preempt_request` and `waiting.prepend_request`). Nobody is let in here.
+        """
+        inside = self.session
+        session = allocation.session
+        pool = allocation.pool
+        self.enter(session)
+        self._interrupt(session)
+        computed = allocation.position
+        while True:
+            hold = session.hold
+            assert hold is not None
+            is_last = allocation in hold.allocations
+            session.hold = hold.outer
+            hold.statement.release_all(self, hold)
+            if is_last:
+                break
+        pool.preemptions += 1
+        session.attributes[COMPUTED] = computed
+        self._count_stuck(session, pool, computed, hold.statement.site)
+        session.next_statement = hold.statement
+        hold.statement.join(self, session, len(pool.preempt_keys) == 0)
+        self.enter_or_leave(inside)
+
+    def _interrupt(self, session: Session) -> None:
+        """Take a session away from whatever it is doing."""
+        if session.growing is not None:
+            session.growing.pool.stop_growing(self, session)
+        job = session.job
+        if job is not None:
+            session.job = None
+            job.stage.remove(self, job)
+        elif session.status == WAITING:
+            pools = session.waiting_pools
+            assert pools is not None
+            pools[0].leave(self, session)
+            session.waiting_for = None
+            session.waiting_pools = None
+        elif session.status == READY:
+            self.ready.remove(session)
+
+    def _count_stuck(self, session: Session, pool: Pool, computed: float, site: int) -> None:
+        """Count a session preempted again on a pool without having advanced past its previous preemption there."""
+        marks = session.preemptions
+        if marks is None:
+            marks = []
+            session.preemptions = marks
+        for mark in marks:
+            if mark.pool is pool:
+                if computed <= mark.position and not session.was_stuck:
+                    session.was_stuck = True
+                    pool.stuck += 1
+                    self._note_stuck(session, pool, computed, site)
+                mark.position = computed
+                return
+        marks.append(PreemptionMark(pool, computed))
+
+    def _note_stuck(self, session: Session, pool: Pool, computed: float, site: int) -> None:
+        for note in self.notes:
+            if note.kind == "stuck" and note.pool == pool.index:
+                note.count += 1
+                return
+        self.notes.append(RunNote("stuck", int(session.serial), pool.index, site, computed, pool.cap, self.now, 1, True))
+
+    # ------------------------------------------------------------------------------------------------- figures
+
+    def end_warmup(self, at: float) -> None:
+        """Forget the averages of the warm-up."""
+        self.is_warm = True
+        self.live.restart(at)
+        for pool in self.pools:
+            pool.forget_warmup(at)
+        for stage in self.stages:
+            stage.forget_warmup(at)
+
+
