@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from serq.diagnostics.source import Span
+from serq.records import dataclass
 
 
 class Severity(Enum):

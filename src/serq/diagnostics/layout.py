@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from serq.diagnostics.diagnostic import Diagnostic, Path, Place
 from serq.diagnostics.source import Span
+from serq.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from serq.diagnostics.diagnostic import Diagnostic, Label, Severity
 from serq.diagnostics.layout import expansion_line, expansions, in_order, offsets, where
 from serq.diagnostics.source import SourceFile, Span
+from serq.records import dataclass
 
 TAB_COLUMNS = 4
 WINDOW = 160

@@ -7,7 +7,9 @@ Invariant: a span never leaves its file (0 <= start <= end <= len(text)).
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+
+from serq.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

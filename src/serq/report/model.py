@@ -11,10 +11,10 @@ Reference: language §3, Statistics and Gauges; notes §8.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from serq.engine.results import GaugeResult, ObserveResult, PoolResult, RunResult, StageResult
+from serq.records import dataclass
 from serq.report.notes import Note, constant_zero_notes, run_notes
 from serq.statistics.gauges import summarise_gauge
 from serq.statistics.samples import summarise_samples

@@ -10,10 +10,13 @@ Reference: language §3, Statistics (the constant 0, stuck); notes §8.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from serq.engine.results import ObserveResult, RunNote, RunResult
+from serq.records import dataclass
 from serq.report.numbers import plain
+
+CONSTANT_ZERO = "constant-zero"
+"""The one kind of note that is about samples; all others are the engine's."""
 
 CONSTANT_SAMPLES_MIN = 40
 """A test that was 0 in fewer samples than this is not worth a note."""
@@ -25,7 +28,7 @@ class Note:
 
     Attributes
     ----------
-    kind : "constant-zero", "rejected", "unfit", "blocked" or "stuck"
+    kind : "constant-zero" (`CONSTANT_ZERO`), "rejected", "unfit", "blocked" or "stuck"
     message : one sentence
     blocks_run : whether `--strict` lets the run fail because of it
     session : serial number, or None for a note about no session
@@ -55,7 +58,7 @@ def constant_zero_notes(observes: Iterable[ObserveResult]) -> list[Note]:
         count = len(observe.values)
         if observe.is_test and count >= CONSTANT_SAMPLES_MIN and not any(observe.values):
             message = f"observe {observe.name} is constant 0 over {count} samples"
-            notes.append(Note("constant-zero", message, count=count))
+            notes.append(Note(CONSTANT_ZERO, message, count=count))
     return notes
 
 
