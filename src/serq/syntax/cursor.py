@@ -50,7 +50,7 @@ class Cursor:
         return self.tokens[self.index]
 
     def peek(self, ahead: int = 1) -> Token:
-        """Give the token `ahead` places on, or END."""
+        """Give the token `ahead` places on (or back), or END."""
         return self.tokens[min(self.index + ahead, len(self.tokens) - 1)]
 
     def at(self, text: str) -> bool:
@@ -92,6 +92,17 @@ class Cursor:
             if depth <= 0:
                 return ahead
         return ahead
+
+    def past_reference(self) -> int:
+        """Give how far ahead the token after the name here is, with its dots and its index."""
+        ahead = 1
+        while True:
+            if self.next_is(".", ahead) and self.at_name(ahead + 1):
+                ahead += 2
+            elif (beyond := self.past_brackets(ahead)) != ahead:
+                ahead = beyond
+            else:
+                return ahead
 
     # -------------------------------------------------------------------------------------------- taking
 
@@ -147,11 +158,11 @@ class Cursor:
     # ------------------------------------------------------------------------------------------- nesting
 
     def enter(self, opener: Token) -> None:
-        """Go one bracket deeper, or fail when no program means to."""
-        self.nesting += 1
-        if self.nesting > NESTING_LIMIT:
-            self.nesting -= 1
+        """Go one bracket deeper, its opener just taken; beyond the limit, give it back and fail."""
+        if self.nesting >= NESTING_LIMIT:
+            self.index -= 1
             raise self.too_deep(opener)
+        self.nesting += 1
 
     def leave(self) -> None:
         """Come one bracket back."""
@@ -207,7 +218,9 @@ class Cursor:
         An `unexpected-token` message says what was expected; what was found is added here.
         """
         token = self.token
-        if token.kind is TokenKind.FAULT or token.start == self._reported_at:
+        # A comment or string that is never closed may have swallowed what is missing at the end.
+        swallowed = token.kind is TokenKind.END and self.index > 0 and self.peek(-1).kind is TokenKind.FAULT
+        if token.kind is TokenKind.FAULT or swallowed or token.start == self._reported_at:
             self._reported_at = token.start
             return SyntaxFailure()
         self._reported_at = token.start

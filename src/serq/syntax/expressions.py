@@ -319,7 +319,7 @@ class ExpressionParser:
         """Parse an aggregate over an index.
 
         aggregate = ( "max" | "min" | "sum" ) , name , "in" , bound , bracketed ;
-        bound = number | name | "(" , expression , ")" ;
+        bound = number | name | bracketed ;
         """
         cursor = self.cursor
         first = cursor.advance()

@@ -94,7 +94,7 @@ class OptionParser(StatementParser):
             f"did you mean `{near}`?" if near else "not an option",
             name="unknown-option",
             place=self.cursor.span_of(word),
-            notes=(f"the options are {listed(known)}",),
+            notes=(f"the options are {listed(known)}",) if noun != "a queue" else (_QUEUE_NOTE,),
         )
 
     def _duplicate_option(self, word: Token, first: Token, owner: Token, noun: str) -> None:
@@ -109,16 +109,22 @@ class OptionParser(StatementParser):
             helps=("keep one of them",),
         )
 
-    def _choice(self, word: Token, known: tuple[str, ...], forms: str) -> Token:
-        """Take one of a few words after an option's word, or fail and list them; `forms` shows how they are written."""
+    def _choice(self, word: Token, known: tuple[str, ...], forms: str, subject: str | None = None) -> Token:
+        """Take one of a few words after an option's word, or fail and list them.
+
+        Parameters
+        ----------
+        forms : how the words are written, for messages
+        subject : what asks for one of them, when it is not the option's word
+        """
         cursor = self.cursor
         if cursor.at_one(known):
             return cursor.advance()
         if cursor.token.kind is not TokenKind.NAME:
-            raise cursor.failure(f"expected {forms} after `{word.text}`", f"`{word.text}` of what kind?")
+            raise cursor.failure(f"expected {forms} after `{word.text}`", "expected one of these words")
         near = nearest(cursor.token.text, known)
         raise cursor.failure(
-            f"`{word.text}` takes {forms}, not `{cursor.token.text}`",
+            f"{subject or f'`{word.text}`'} takes {forms}, not `{cursor.token.text}`",
             f"did you mean `{near}`?" if near else "not one of them",
             name="unknown-choice",
         )
@@ -141,3 +147,5 @@ _OPTION_SYNONYMS = {
     "until": "horizon",
     "stage": "serve",
 }
+
+_QUEUE_NOTE = "a queue has pools, then `serve` and `nic`, then its entries: `VERB (a) from SOURCE { … }`"

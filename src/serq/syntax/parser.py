@@ -155,7 +155,7 @@ class _DeclarationParser(QueueParser):
         word = cursor.token
         if word.kind is not TokenKind.NAME:
             raise self._no_item()
-        beside = cursor.past_brackets(1)
+        beside = cursor.past_reference()
         if cursor.next_is("pull", beside) and cursor.at_name(beside + 1):
             return self._pull()
         match word.text:
@@ -172,13 +172,9 @@ class _DeclarationParser(QueueParser):
             case "workload":
                 return self._workload(cursor.advance())
             case "session":
-                cursor.advance()
-                body = self.body(word)
-                return Session(cursor.since(word), body)
+                return self._session(cursor.advance())
             case "server":
-                cursor.advance()
-                body = self.body(word)
-                return Server(cursor.since(word), body)
+                return self._server(cursor.advance())
             case "queue":
                 return self._queue(cursor.advance())
             case "run":
@@ -188,6 +184,22 @@ class _DeclarationParser(QueueParser):
             case "gauge":
                 return self._gauge(cursor.advance())
         raise self._unknown_item()
+
+    def _session(self, word: Token) -> Session:
+        """Parse the session in one block.
+
+        session = "session" , body ;
+        """
+        body = self.body(word)
+        return Session(self.cursor.since(word), body)
+
+    def _server(self, word: Token) -> Server:
+        """Parse the server's side.
+
+        server = "server" , body ;
+        """
+        body = self.body(word)
+        return Server(self.cursor.since(word), body)
 
     # --------------------------------------------------------------------------- names for numbers and text
 
@@ -288,7 +300,7 @@ class _DeclarationParser(QueueParser):
     def _workload_item(self, word: Token, draft: _WorkloadDraft) -> None:
         """Parse one item of a workload.
 
-        workload item = "arrive" , ( ( "poisson" | "renewal" | "closed" | "batch" ) , bracketed | "none" ) , ";"
+        workload item = "arrive" , arrivals , ";"
                       | "trace" , string , [ "ordered" ] , ";"
                       | "init" , body
                       | "turn" , body
@@ -323,7 +335,10 @@ class _DeclarationParser(QueueParser):
         return Name(span, name)
 
     def _arrive(self, word: Token) -> Arrive:
-        """Parse how sessions arrive; `arrive` is taken."""
+        """Parse how sessions arrive; `arrive` is taken.
+
+        arrivals = ( "poisson" | "renewal" | "closed" | "batch" ) , bracketed | "none" ;
+        """
         cursor = self.cursor
         kind = self._choice(word, ARRIVALS, "`poisson (rate)`, `renewal (gap)`, `closed (n)`, `batch (n)` or `none`")
         argument = None

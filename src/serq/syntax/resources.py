@@ -94,7 +94,7 @@ class ResourceParser(OptionParser):
                     | "preempt" , ( "none" | "lifo" | "by" , keys ) , ";"
                     | "queue" , ( "fifo" | "by" , keys ) , ";"
                     | "admit" , "via" , reference , ";"
-                    | "spill" , reference , "via" , reference , bracketed , "when" , bracketed , ";"
+                    | spill , ";"
                     | "unfit" , ( "wait" | "reject" ) , ";" ;
         """
         cursor = self.cursor
@@ -122,7 +122,10 @@ class ResourceParser(OptionParser):
         cursor.semicolon(f"`{word.text}`")
 
     def _spill(self, word: Token) -> Spill:
-        """Parse where evicted prefixes go; the word is taken."""
+        """Parse where evicted prefixes go; the word is taken.
+
+        spill = "spill" , reference , "via" , reference , bracketed , "when" , bracketed ;
+        """
         pool = self.reference("a pool's name after `spill`")
         self.cursor.expect("via", f"and a stage after `spill {pool.span.text}`")
         stage = self.reference("a stage's name after `via`")
@@ -156,10 +159,10 @@ class ResourceParser(OptionParser):
     def _kind(self, owner: Token) -> StageKind:
         """Parse a stage's kind.
 
-        kind = "fifo" , [ bracketed ] | "ps" , bracketed | "delay" | "step" , "{" , { step option } , "}" ;
+        kind = "fifo" , [ bracketed ] | "ps" , bracketed | "delay" | step ;
         """
         cursor = self.cursor
-        word = self._choice(owner, STAGE_KINDS, "`fifo`, `ps (capacity)`, `delay` or `step { … }`")
+        word = self._choice(owner, STAGE_KINDS, "`fifo`, `ps (capacity)`, `delay` or `step { … }`", "a stage")
         match word.text:
             case "fifo":
                 servers = self.parenthesised("a number of servers", "`fifo`") if cursor.at("(") else None
@@ -173,7 +176,10 @@ class ResourceParser(OptionParser):
                 return self._step(word)
 
     def _step(self, word: Token) -> Step:
-        """Parse the options of a step engine, two of which it cannot do without."""
+        """Parse the options of a step engine, two of which it cannot do without.
+
+        step = "step" , "{" , { step option } , "}" ;
+        """
         cursor = self.cursor
         draft = _StepDraft()
         before = len(cursor.findings.items)
@@ -200,7 +206,7 @@ class ResourceParser(OptionParser):
         step option = "budget" , expression , ";"
                     | "cost" , expression , ";"
                     | "chunk" , expression , ";"
-                    | "serve" , ( "admission" | "by" , keys | "decode" , "first" | "exclusive" , "prefill" ) , ";"
+                    | "serve" , order , ";"
                     | "memory" , reference , ";" ;
         """
         cursor = self.cursor
@@ -218,7 +224,10 @@ class ResourceParser(OptionParser):
         cursor.semicolon(f"`{word.text}`")
 
     def _serving_order(self, word: Token) -> str | tuple[Expression, ...]:
-        """Parse how a step engine serves its residents; `serve` is taken."""
+        """Parse how a step engine serves its residents; `serve` is taken.
+
+        order = "admission" | "by" , keys | "decode" , "first" | "exclusive" , "prefill" ;
+        """
         choice = self._choice(
             word,
             ("admission", "by", "decode", "exclusive"),

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from serq.diagnostics import Label
-from serq.syntax.cursor import NESTING_LIMIT, ListFailure, SyntaxFailure, listed, nearest
+from serq.syntax.cursor import NESTING_LIMIT, ListFailure, SyntaxFailure, nearest
 from serq.syntax.expressions import ExpressionParser
 from serq.syntax.nodes import (
     Binding,
@@ -142,6 +142,8 @@ class StatementParser(ExpressionParser):
             return parse(word)
         if cursor.next_is("("):
             return self._definition_call()
+        if cursor.next_is("["):
+            return self._entry_call()
         raise self._unknown_statement()
 
     def _parsers(self) -> dict[str, Callable[[Token], Statement]]:
@@ -238,33 +240,36 @@ class StatementParser(ExpressionParser):
         if cursor.take("reuse"):
             reuse = self.parenthesised("the units to reuse", "`reuse`")
         bindings = self._bindings() if cursor.at("at") else ()
-        self._hold_to_order("before the statements of the hold")
+        self._hold_to_order()
         body = self.body(word)
         cache = None
         if cursor.take("cache"):
             cache = self.parenthesised("the units to keep cached", "`cache`")
         lease = self._lease() if cursor.at("lease") else None
         node = Hold(cursor.since(word), tuple(claims), reuse, bindings, body, cache, lease)
-        self._hold_to_order("after the statements of the hold")
+        self._hold_to_order()
         cursor.take(";")
         return node
 
-    def _hold_to_order(self, where: str) -> None:
-        """Fail when a clause of the hold stands at the wrong place."""
+    def _hold_to_order(self) -> None:
+        """Fail when a clause of the hold stands where it cannot."""
         cursor = self.cursor
         clause = cursor.token
-        if not any(cursor.at(word) and cursor.next_is("(") for word in ("reserve", "reuse", "cache")) and not (
-            (cursor.at("at") and cursor.next_is("admission")) or (cursor.at("lease") and cursor.at_name(1))
-        ):
+        is_clause = (
+            (cursor.at_one(("reserve", "reuse", "cache")) and cursor.next_is("("))
+            or (cursor.at("at") and cursor.next_is("admission"))
+            or (cursor.at("lease") and cursor.at_name(1))
+        )
+        if not is_clause:
             return
         shown = "at admission" if clause.text == "at" else clause.text
         raise cursor.failure(
-            f"`{shown}` does not stand {where} at this place",
+            f"the clauses of a hold have an order, each once, and `{shown}` is out of it",
             "out of order",
             name="hold-clause-order",
             helps=(
-                "the order is `hold POOL (units) reserve (r), … reuse (u) at admission (x = e) { … } cache (c) "
-                "lease POOL (t)`, each clause once",
+                "write `hold POOL (units) reserve (r), … reuse (u) at admission (x = e) { … } cache (c) "
+                "lease POOL (t)`, leaving out what is not needed",
             ),
         )
 
@@ -526,7 +531,7 @@ class StatementParser(ExpressionParser):
         cursor = self.cursor
         first = cursor.expect_name("a queue's name")
         name, last = first.text, first
-        while cursor.at(".") and cursor.at_name(1) and cursor.next_is(".", 2):
+        while cursor.at(".") and cursor.at_name(1) and (cursor.next_is(".", 2) or cursor.next_is("[", 2)):
             cursor.advance()
             last = cursor.advance()
             name += "." + last.text
@@ -605,7 +610,10 @@ class StatementParser(ExpressionParser):
         elif word.text in _HOLD_CLAUSES or word.text == "admission":
             helps = ("it is a clause of `hold`, not a statement",)
         elif near is None:
-            helps = (f"the statements are {listed(STATEMENT_WORDS)}",)
+            helps = (
+                "statements begin with words such as `set`, `hold`, `run` and `branch`",
+                f"the use of a definition has brackets: `{word.text} (…);`",
+            )
         return cursor.failure(
             f"no statement begins with `{word.text}`",
             f"did you mean `{near}`?" if near else "not a statement",
