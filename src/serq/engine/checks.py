@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from serq.engine.session import AT_STAGE, GROWING, READY, WAITING, Session
+from serq.engine.session import WAITING, Session
 
 if TYPE_CHECKING:
     from serq.engine.pool import Pool
@@ -17,26 +17,21 @@ TOLERANCE: Final = 1e-6
 
 
 def check_world(w: World) -> None:
-    """Check every pool and every live session."""
+    """Check every pool, every session that waits, and the clock."""
+    if w.ready.count != 0:
+        raise AssertionError("a session is ready, but the instant has settled")
+    waiting = 0
+    growing = 0
     for pool in w.pools:
         _check_pool(w, pool)
-    in_line = 0
-    live = 0
-    session = w.first_live
-    while session is not None:
-        live += 1
-        if session.status == WAITING:
-            in_line += 1
-        _check_session(session)
-        session = session.after
-    lines = 0
-    for pool in w.pools:
-        lines += len(pool.preempted) + int(pool.line.count())
-    if lines != in_line:
-        raise AssertionError(f"{in_line} sessions wait, but the lines hold {lines}")
-    if w.live_count != live or w.live.value != float(w.live_count):
-        raise AssertionError("live sessions are counted twice over, differently")
-    event = w.calendar.next_event()
+        if pool.admit_via is None:
+            waiting += len(pool.preempted) + int(pool.line.count)
+        growing += int(pool.growers.count)
+    if waiting != w.waiting_count or growing != w.grower_count:
+        raise AssertionError("the sessions that wait are counted twice over, differently")
+    if w.live.value != float(w.live_count):
+        raise AssertionError("the live sessions are counted twice over, differently")
+    event = w.calendar.first
     if event is not None and event.at < w.now:
         raise AssertionError(f"the clock would go back from {w.now!r} to {event.at!r}")
 
@@ -70,23 +65,30 @@ def _check_pool(w: World, pool: Pool) -> None:
         raise AssertionError(f"pool {pool.name} holds {used!r} + {cached!r} over its cap {pool.cap!r}")
     if float(holders) != pool.holders.value:
         raise AssertionError(f"pool {pool.name} counts {pool.holders.value!r} holders and has {holders}")
-    waiting = len(pool.preempted) + int(pool.line.count())
+    waiting = 0
+    for session in pool.preempted:
+        _check_waiting(pool, session)
+        waiting += 1
+    in_line = pool.line.head
+    while in_line is not None:
+        _check_waiting(pool, in_line)
+        waiting += 1
+        in_line = in_line.behind
     if float(waiting) != pool.queue.value:
         raise AssertionError(f"pool {pool.name} counts {pool.queue.value!r} waiting and has {waiting}")
+    grower = pool.growers.head
+    while grower is not None:
+        if grower.growing is None or grower.growing.pool is not pool:
+            raise AssertionError(f"session {grower.serial} is among the growers of pool {pool.name} without cause")
+        grower = grower.behind
+
+
+def _check_waiting(pool: Pool, session: Session) -> None:
+    pools = session.waiting_pools
+    if session.status != WAITING or session.waiting_for is None or pools is None or pools[0] is not pool:
+        raise AssertionError(f"session {session.serial} is in the line of pool {pool.name} without cause")
 
 
 def _check_blocks(pool: Pool, units: float) -> None:
     if pool.block > 0.0 and abs(units - pool.whole_blocks_up(units)) > TOLERANCE * (1.0 + units):
         raise AssertionError(f"pool {pool.name} allocated {units!r}, which is not whole blocks")
-
-
-def _check_session(session: Session) -> None:
-    status = session.status
-    if status == READY:
-        raise AssertionError(f"session {session.serial} is ready, but the instant has settled")
-    if status == AT_STAGE and session.job is None:
-        raise AssertionError(f"session {session.serial} is at a stage without a job")
-    if status == WAITING and session.waiting_for is None:
-        raise AssertionError(f"session {session.serial} waits for nothing")
-    if status == GROWING and session.growing is None:
-        raise AssertionError(f"session {session.serial} waits to grow nothing")

@@ -1,7 +1,7 @@
-"""A first-in, first-out line of sessions: the ready list, a pool's waiting line, its growers.
+"""First-in, first-out lines of sessions: the ready list, a pool's waiting line, its growers.
 
-Input: sessions joining and leaving. Output: the head. Invariant: the order is the order of joining; leaving from the middle
-keeps it.
+Input: sessions joining and leaving. Output: the head. Invariants: the order is the order of joining; leaving from the middle
+keeps it; a session is in at most one line, so the line is linked through the sessions themselves (`behind`).
 """
 
 from __future__ import annotations
@@ -15,56 +15,47 @@ if TYPE_CHECKING:
 
 
 class SessionLine:
-    """A list with a moving head; the passed part is cut off once it is the larger half."""
+    """A linked line."""
 
     def __init__(self) -> None:
-        self.items: list[Session] = []
-        self.head: i64 = 0
-
-    def count(self) -> i64:
-        """Give how many wait."""
-        return len(self.items) - self.head
+        self.head: Session | None = None
+        self.tail: Session | None = None
+        self.count: i64 = 0
 
     def append(self, session: Session) -> None:
         """Join at the end."""
-        self.items.append(session)
-
-    def first(self) -> Session:
-        """Give the head, which must exist."""
-        return self.items[self.head]
-
-    def at(self, offset: i64) -> Session:
-        """Give the session `offset` places behind the head."""
-        return self.items[self.head + offset]
+        tail = self.tail
+        if tail is None:
+            self.head = session
+        else:
+            tail.behind = session
+        self.tail = session
+        self.count += 1
 
     def pop_first(self) -> Session:
-        """Take the head."""
-        head: i64 = self.head
-        size: i64 = len(self.items)
-        if head == 0 and size == 1:
-            return self.items.pop()
-        session = self.items[head]
-        head += 1
-        if head == size:
-            self.items.clear()
-            head = 0
-        elif head > 64 and 2 * head > size:
-            del self.items[:head]
-            head = 0
-        self.head = head
+        """Take the head, which must exist."""
+        session = self.head
+        assert session is not None
+        behind = session.behind
+        self.head = behind
+        if behind is None:
+            self.tail = None
+        else:
+            session.behind = None
+        self.count -= 1
         return session
 
-    def remove(self, session: Session) -> bool:
-        """Take one out from anywhere; tell whether it was there."""
-        items = self.items
-        i: i64 = self.head
-        size: i64 = len(items)
-        while i < size:
-            if items[i] is session:
-                if i == self.head:
-                    self.pop_first()
-                else:
-                    del items[i]
-                return True
-            i += 1
-        return False
+    def remove(self, session: Session) -> None:
+        """Take one out from anywhere."""
+        if self.head is session:
+            self.pop_first()
+            return
+        ahead = self.head
+        while ahead is not None and ahead.behind is not session:
+            ahead = ahead.behind
+        assert ahead is not None
+        ahead.behind = session.behind
+        if session.behind is None:
+            self.tail = ahead
+        session.behind = None
+        self.count -= 1

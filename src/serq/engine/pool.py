@@ -145,28 +145,25 @@ class Pool:
 
     def is_waited_for(self) -> bool:
         """Tell whether anybody is in the line."""
-        return len(self.preempted) > 0 or self.line.count() > 0
+        return len(self.preempted) > 0 or self.line.count > 0
 
     def select(self, w: World) -> Session:
         """Give the session to try: the latest preempted, else the smallest keys as they are now, else the first."""
         if len(self.preempted) > 0:
             return self.preempted[len(self.preempted) - 1]
         line = self.line
-        if len(self.queue_keys) == 0:
-            return line.first()
-        count: i64 = line.count()
-        best = line.first()
-        if count == 1:
+        best = line.head
+        assert best is not None
+        if len(self.queue_keys) == 0 or line.count == 1:
             return best
         best_keys = self._keys_of(w, best)
-        i: i64 = 1
-        while i < count:
-            session = line.at(i)
+        session = best.behind
+        while session is not None:
             keys = self._keys_of(w, session)
             if precedes(keys, best_keys):
                 best = session
                 best_keys = keys
-            i += 1
+            session = session.behind
         return best
 
     def _keys_of(self, w: World, session: Session) -> list[float]:
@@ -490,8 +487,8 @@ class Pool:
     def serve_growers(self, w: World) -> bool:
         """Let the growers that fit grow, in the order they stalled, the head blocking the rest."""
         any_grew = False
-        while self.growers.count() > 0:
-            session = self.growers.first()
+        while self.growers.head is not None:
+            session = self.growers.head
             allocation = session.growing
             assert allocation is not None
             more = session.growth_target - allocation.amount

@@ -126,6 +126,7 @@ class Job(Event):
         self.arrived_at = 0.0
         self.started_at = 0.0
         self.job_number: i64 = job_number
+        self.behind: Job | None = None  # in a fifo stage's line
         # processor sharing: the virtual time at which the job is done
         self.tag = 0.0
         # a step stage's resident
@@ -139,6 +140,20 @@ class Job(Event):
         self.is_stalled = False
         self.is_resident = False
         self.moved_before = False
+
+    def begin_again(self, stage: Stage, work: float, job_number: i64) -> None:
+        """Become the session's next job."""
+        self.stage = stage
+        self.work = work
+        self.left = work
+        self.job_number = job_number
+        self.is_decode = False
+        self.growing = None
+        self.growing_hold = None
+        self.other_kv = 0.0
+        self.tokens = 0.0
+        self.served_in = -1
+        self.is_stalled = False
 
     def fire(self, world: World) -> None:
         """Complete."""
@@ -160,7 +175,9 @@ class Session:
         self.released_attributes: list[float] | None = None
         self.admission: i64 = NEVER_ADMITTED
         self.job: Job | None = None
+        self.spare_job: Job | None = None  # a finished one, to be used again
         self.stream: Stream | None = None
+        self.stream_begun = False
         # waiting for admission
         self.waiting_for: HoldStatement | None = None
         self.waiting_pools: list[Pool] | None = None
@@ -174,9 +191,7 @@ class Session:
         # preemptions without progress: positions remembered per pool
         self.preemptions: list[PreemptionMark] | None = None
         self.was_stuck = False
-        # the live sessions form a list in order of arrival
-        self.before: Session | None = None
-        self.after: Session | None = None
+        self.behind: Session | None = None  # in the one line it is in
         # the trace
         self.trace_session: i64 = -1
         self.trace_row: i64 = 0
@@ -184,6 +199,23 @@ class Session:
         self.instant = -1.0
         self.ready_count: i64 = 0
         self.statement_count: i64 = 0
+
+    def begin_again(self, serial: i64, first: Statement) -> None:
+        """Become the next session: an ended one that left nothing behind saves the making of a new one."""
+        self.serial = serial
+        attributes = self.attributes
+        for i in range(len(attributes)):
+            attributes[i] = 0.0
+        attributes[SERIAL] = float(serial)
+        self.next_statement = first
+        self.status = READY
+        self.admission = NEVER_ADMITTED
+        self.stream_begun = False
+        self.preemptions = None
+        self.was_stuck = False
+        self.trace_session = -1
+        self.trace_row = 0
+        self.instant = -1.0
 
     def current_entry(self, pool_id: i64) -> CacheEntry | None:
         """Give the session's own cached prefix at a pool, or None."""

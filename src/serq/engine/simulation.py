@@ -12,8 +12,9 @@ from typing import Final
 
 from serq.engine.checks import check_world
 from serq.engine.expressions import Expression
+from serq.engine.pool import Pool
 from serq.engine.results import PoolResult, RunError, RunNote, RunResult, StageResult
-from serq.engine.session import GROWING, WAITING
+from serq.engine.session import Session
 from serq.engine.world import World
 
 BLOCKED_NAMED_MAX: Final = 5
@@ -79,10 +80,10 @@ class Simulation:
         w.settle()
         events = 0
         while True:
-            event = calendar.next_event()
+            event = calendar.first
             if event is None:
                 w.settle()  # what an iteration's admissions left waiting
-                event = calendar.next_event()
+                event = calendar.first
                 if event is None:
                     break
             at = event.at
@@ -229,53 +230,54 @@ class Simulation:
     def _note_blocked(self) -> None:
         """Nothing is in service: every live session waits for somebody who waits. Name the first few."""
         w = self.world
-        named = 0
         blocked = 0
-        following = w.first_live
-        while following is not None:
-            session = following
-            following = session.after
-            if session.status != WAITING and session.status != GROWING and session.growing is None:
-                continue
-            blocked += 1
-            if named >= BLOCKED_NAMED_MAX:
-                continue
-            named += 1
-            growing = session.growing
-            if growing is not None:
-                pool = growing.pool
-                wanted = session.growth_target - growing.amount
-                site = session.waits_at
-            else:
-                statement = session.waiting_for
-                pools = session.waiting_pools
-                assert statement is not None and pools is not None
-                w.enter(session)
-                site = statement.site
-                pool = pools[0]
-                wanted = 0.0
-                for i in range(len(pools)):
-                    candidate = pools[i]
-                    reserve = statement.claims[i].reserve
-                    units = statement.claims[i].units.evaluate(w)
-                    if reserve is not None:
-                        units = max(units, reserve.evaluate(w))
-                    if candidate.used.value + candidate.whole_blocks_up(units) > candidate.cap:
-                        pool = candidate
-                        wanted = units
-                        break
-            w.notes.append(
-                RunNote(
-                    "blocked",
-                    int(session.serial),
-                    pool.index,
-                    site,
-                    wanted,
-                    pool.cap - pool.used.value,
-                    w.moved_at,
-                    1,
-                    True,
-                )
-            )
-        if blocked > named:
-            w.notes.append(RunNote("blocked", -1, -1, -1, 0.0, 0.0, w.moved_at, blocked - named, True))
+        for pool in w.pools:
+            for session in pool.preempted[::-1]:
+                self._note_waiting(session, blocked)
+                blocked += 1
+            in_line = pool.line.head
+            while in_line is not None:
+                self._note_waiting(in_line, blocked)
+                blocked += 1
+                in_line = in_line.behind
+            grower = pool.growers.head
+            while grower is not None:
+                if blocked < BLOCKED_NAMED_MAX:
+                    growing = grower.growing
+                    assert growing is not None
+                    wanted = grower.growth_target - growing.amount
+                    self._note(int(grower.serial), pool, grower.waits_at, wanted)
+                blocked += 1
+                grower = grower.behind
+        if blocked > BLOCKED_NAMED_MAX:
+            more = blocked - BLOCKED_NAMED_MAX
+            w.notes.append(RunNote("blocked", -1, -1, -1, 0.0, 0.0, w.moved_at, more, True))
+
+    def _note_waiting(self, session: Session, named: int) -> None:
+        """Name the pool of a waiting hold that has no room for it."""
+        if named >= BLOCKED_NAMED_MAX:
+            return
+        w = self.world
+        statement = session.waiting_for
+        pools = session.waiting_pools
+        assert statement is not None and pools is not None
+        w.enter(session)
+        pool = pools[0]
+        wanted = 0.0
+        for i in range(len(pools)):
+            reserve = statement.claims[i].reserve
+            units = statement.claims[i].units.evaluate(w)
+            if reserve is not None:
+                units = max(units, reserve.evaluate(w))
+            if i == 0:
+                wanted = units
+            if pools[i].used.value + pools[i].whole_blocks_up(units) > pools[i].cap:
+                pool = pools[i]
+                wanted = units
+                break
+        self._note(int(session.serial), pool, statement.site, wanted)
+
+    def _note(self, serial: int, pool: Pool, site: int, wanted: float) -> None:
+        w = self.world
+        room = pool.cap - pool.used.value
+        w.notes.append(RunNote("blocked", serial, pool.index, site, wanted, room, w.moved_at, 1, True))

@@ -98,6 +98,7 @@ class Stage:
         w.moved_at = w.now
         session = job.session
         session.job = None
+        session.spare_job = job
         if session.serial >= 0:  # a spill's job has no owner
             w.make_ready(session)
 
@@ -137,19 +138,55 @@ class Delay(Stage):
         return total
 
 
+class JobLine:
+    """A first-in, first-out line of jobs, linked through the jobs."""
+
+    def __init__(self) -> None:
+        self.head: Job | None = None
+        self.tail: Job | None = None
+        self.count: i64 = 0
+
+    def append(self, job: Job) -> None:
+        """Join at the end."""
+        tail = self.tail
+        if tail is None:
+            self.head = job
+        else:
+            tail.behind = job
+        self.tail = job
+        self.count += 1
+
+    def remove(self, job: Job) -> None:
+        """Take one out from anywhere."""
+        behind = job.behind
+        job.behind = None
+        self.count -= 1
+        if self.head is job:
+            self.head = behind
+            if behind is None:
+                self.tail = None
+            return
+        ahead = self.head
+        while ahead is not None and ahead.behind is not job:
+            ahead = ahead.behind
+        assert ahead is not None
+        ahead.behind = behind
+        if behind is None:
+            self.tail = ahead
+
+
 class Fifo(Stage):
     """So many servers, one job each at rate 1, in the order of arrival."""
 
-    def __init__(self, index: int, name: str, member: int, server_count: int) -> None:
+    def __init__(self, index: int, name: str, member: int, server_count: i64) -> None:
         super().__init__(index, name, member)
-        self.server_count = server_count
-        self.in_service: list[Job] = []
-        self.line: list[Job] = []
-        self.head: i64 = 0
+        self.server_count: i64 = server_count
+        self.in_service = JobLine()
+        self.line = JobLine()
 
     def start(self, w: World, job: Job) -> None:
         self.count_in(w, job)
-        if len(self.in_service) < self.server_count:
+        if self.in_service.count < self.server_count:
             self._serve(w, job)
         else:
             self.line.append(job)
@@ -160,57 +197,39 @@ class Fifo(Stage):
         w.calendar.schedule(job, w.now + job.work)
 
     def _serve_next(self, w: World) -> None:
-        head: i64 = self.head
-        size: i64 = len(self.line)
-        if head == size:
-            return
-        job = self.line[head]
-        head += 1
-        if head == size:
-            self.line.clear()
-            head = 0
-        elif head > 64 and 2 * head > size:
-            del self.line[:head]
-            head = 0
-        self.head = head
-        self._serve(w, job)
+        job = self.line.head
+        if job is not None:
+            self.line.remove(job)
+            self._serve(w, job)
 
     def complete(self, job: Job, w: World) -> None:
-        self._leave_service(job)
+        self.in_service.remove(job)
         self.count_out(w)
         self.record(w, job)
         self._serve_next(w)  # after the session is ready, before it runs
 
-    def _leave_service(self, job: Job) -> None:
-        in_service = self.in_service
-        if len(in_service) == 1:
-            in_service.pop()
-        else:
-            in_service.remove(job)
-
     def remove(self, w: World, job: Job) -> None:
         self.count_out(w)
-        if job.place >= 0:
+        if job.is_scheduled:
             w.calendar.cancel(job)
-            self._leave_service(job)
+            self.in_service.remove(job)
             self._serve_next(w)
-            return
-        i: i64 = self.head
-        while self.line[i] is not job:
-            i += 1
-        del self.line[i]
+        else:
+            self.line.remove(job)
 
     def busy_count(self, w: World) -> float:
-        return float(len(self.in_service))
+        return float(self.in_service.count)
 
     def work_left(self, w: World) -> float:
         total = 0.0
-        for job in self.in_service:
-            total += job.at - w.now
-        i: i64 = self.head
-        while i < len(self.line):
-            total += self.line[i].work
-            i += 1
+        serving = self.in_service.head
+        while serving is not None:
+            total += serving.at - w.now
+            serving = serving.behind
+        waiting = self.line.head
+        while waiting is not None:
+            total += waiting.work
+            waiting = waiting.behind
         return total
 
 

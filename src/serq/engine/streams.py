@@ -24,51 +24,54 @@ STAGE: Final = 6
 
 
 
-def _times32(a: i64, b: i64) -> i64:
-    """Multiply modulo 2**32 without leaving 63 bits (a and b below 2**32)."""
-    return ((a * (b & 0xFFFF)) + (((a * (b >> 16)) & 0xFFFF) << 16)) & 0xFFFFFFFF
-
-
-def _mix32(word: i64) -> i64:
-    """Scramble one 32-bit word (a bijection)."""
+def mix32(word: i64) -> i64:
+    """Scramble one 32-bit word (a bijection). Products are cut to 32 bits, so it matters not how wide they were."""
     word = word ^ (word >> 16)
-    word = _times32(word, 0x85EBCA6B)
+    word = (word * 0x85EBCA6B) & 0xFFFFFFFF
     word = word ^ (word >> 13)
-    word = _times32(word, 0xC2B2AE35)
+    word = (word * 0xC2B2AE35) & 0xFFFFFFFF
     return word ^ (word >> 16)
 
 
-def _absorb(state: i64, word: i64) -> i64:
-    """Fold one 32-bit key into the state."""
-    return _mix32((_times32(state, 5) + 0x9E3779B9 + (word & 0xFFFFFFFF)) & 0xFFFFFFFF)
+def absorb(state: i64, word: i64) -> i64:
+    """Fold one 32-bit key into a 32-bit state."""
+    return mix32((state * 5 + 0x9E3779B9 + (word & 0xFFFFFFFF)) & 0xFFFFFFFF)
+
+
+def purpose_state(seed: i64, purpose: i64) -> i64:
+    """Give the state that all streams of a purpose begin from (seed below 2**63, absorbed as two words)."""
+    state: i64 = absorb(0x243F6A88, seed & 0xFFFFFFFF)
+    state = absorb(state, (seed >> 32) & 0xFFFFFFFF)
+    return absorb(state, purpose)
+
+
+def turn_state(state: i64, session: i64, turn: i64) -> i64:
+    """Give the state of one session's (and turn's) stream from its purpose's."""
+    return absorb(absorb(state, session), turn)
 
 
 class Stream:
-    """One stream of uniforms.
+    """One stream of uniforms, from a 32-bit state that its keys were absorbed into."""
 
-    Parameters
-    ----------
-    seed, purpose, session, turn : integers >= 0 below 2**63; each 64-bit key is absorbed as two words
-    """
+    def __init__(self, state: i64) -> None:
+        self.a: i64 = 0
+        self.b: i64 = 0
+        self.c: i64 = 0
+        self.d: i64 = 0
+        self.begin(state)
 
-    def __init__(self, seed: i64, purpose: i64, session: i64, turn: i64) -> None:
-        state: i64 = 0x243F6A88
-        state = _absorb(state, seed & 0xFFFFFFFF)
-        state = _absorb(state, (seed >> 32) & 0xFFFFFFFF)
-        state = _absorb(state, purpose)
-        state = _absorb(state, session & 0xFFFFFFFF)
-        state = _absorb(state, (session >> 32) & 0xFFFFFFFF)
-        state = _absorb(state, turn & 0xFFFFFFFF)
-        a: i64 = _mix32((state + 0x9E3779B9) & 0xFFFFFFFF)
-        b: i64 = _mix32((state + 0x3C6EF372) & 0xFFFFFFFF)
-        c: i64 = _mix32((state + 0xDAA66D2B) & 0xFFFFFFFF)
-        d: i64 = _mix32((state + 0x78DDE6E4) & 0xFFFFFFFF)
+    def begin(self, state: i64) -> None:
+        """Start the stream of a state from its beginning."""
+        a: i64 = mix32((state + 0x9E3779B9) & 0xFFFFFFFF)
+        b: i64 = mix32((state + 0x3C6EF372) & 0xFFFFFFFF)
+        c: i64 = mix32((state + 0xDAA66D2B) & 0xFFFFFFFF)
+        d: i64 = mix32((state + 0x78DDE6E4) & 0xFFFFFFFF)
         if (a | b | c | d) == 0:  # the one state xoshiro cannot leave
             a = 1
-        self.a: i64 = a
-        self.b: i64 = b
-        self.c: i64 = c
-        self.d: i64 = d
+        self.a = a
+        self.b = b
+        self.c = c
+        self.d = d
 
     def next32(self) -> i64:
         """Give the next 32 bits."""

@@ -33,7 +33,7 @@ from serq.engine.session import (
 from serq.engine.sharing import Sharing
 from serq.engine.stage import Stage
 from serq.engine.statements import EndStatement, Statement
-from serq.engine.streams import ARRIVALS, EVICTION, SESSION, STAGE, TRACE_CHOICE, WORKLOAD, Stream
+from serq.engine.streams import ARRIVALS, EVICTION, SESSION, STAGE, TRACE_CHOICE, WORKLOAD, Stream, absorb, purpose_state, turn_state
 from serq.engine.workload import Workload
 
 READY_AT_ONE_INSTANT_MAX: Final = 100_000
@@ -87,10 +87,12 @@ class World:
         self.last = 0.0
         self.waiting = 0.0
         # random streams of the run
-        self.arrival_stream = Stream(seed, ARRIVALS, 0, 0)
-        self.eviction_stream = Stream(seed, EVICTION, 0, 0)
-        self.trace_stream = Stream(seed, TRACE_CHOICE, 0, 0)
-        self.stage_stream = Stream(seed, STAGE, 0, 0)
+        self.arrival_stream = Stream(purpose_state(seed, ARRIVALS))
+        self.eviction_stream = Stream(purpose_state(seed, EVICTION))
+        self.trace_stream = Stream(purpose_state(seed, TRACE_CHOICE))
+        self.stage_stream = Stream(purpose_state(seed, STAGE))
+        self.session_state: i64 = purpose_state(seed, SESSION)
+        self.workload_state: i64 = purpose_state(seed, WORKLOAD)
         self.turn_stream: Stream | None = None
         self.turn_of_stream: i64 = 0
         # counters: the sequence numbers that ties fall to, and what the report counts
@@ -111,8 +113,7 @@ class World:
         self.moved_at = 0.0
         self.notes: list[RunNote] = []
         self.rejected_count = 0
-        self.first_live: Session | None = None
-        self.last_live: Session | None = None
+        self.spare_sessions: list[Session] = []
 
     # --------------------------------------------------------------------------------------------- the moment
 
@@ -136,13 +137,16 @@ class World:
         if purpose == SESSION and session is not None:
             stream = session.stream
             if stream is None:
-                stream = Stream(self.seed, SESSION, session.serial, 0)
+                stream = Stream(absorb(self.session_state, session.serial))
                 session.stream = stream
+            elif not session.stream_begun:
+                stream.begin(absorb(self.session_state, session.serial))
+            session.stream_begun = True
             return stream.uniform()
         if purpose == WORKLOAD and session is not None:
             stream = self.turn_stream
             if stream is None:
-                stream = Stream(self.seed, WORKLOAD, session.serial, self.turn_of_stream)
+                stream = Stream(turn_state(self.workload_state, session.serial, self.turn_of_stream))
                 self.turn_stream = stream
             return stream.uniform()
         if purpose == ARRIVALS:
@@ -161,7 +165,7 @@ class World:
     def run_ready(self) -> None:
         """Run every ready session to its next blocking point, in the order they became ready."""
         ready = self.ready
-        while ready.count() > 0:
+        while ready.count > 0:
             self.run_session(ready.pop_first())
 
     def run_session(self, session: Session) -> None:
@@ -210,7 +214,7 @@ class World:
                     stage.settle(self)
             if self.sharing.needs_settling:
                 self.sharing.settle(self)
-            if self.ready.count() == 0:
+            if self.ready.count == 0:
                 break
         # a job may have come to a stage from within an iteration that a later stage started
         for stage in self.settling_stages:
@@ -224,7 +228,7 @@ class World:
         inside = self.session
         any_moved = False
         for pool in self.pools:
-            if pool.growers.count() > 0 and pool.serve_growers(self):
+            if pool.growers.count > 0 and pool.serve_growers(self):
                 any_moved = True
             if pool.admit_via is None:
                 while pool.is_waited_for():
@@ -238,7 +242,12 @@ class World:
 
     def new_job(self, session: Session, stage: Stage, work: float) -> Job:
         """Make a session's job."""
-        job = Job(session, stage, work, self.job_count)
+        job = session.spare_job
+        if job is None:
+            job = Job(session, stage, work, self.job_count)
+        else:
+            session.spare_job = None
+            job.begin_again(stage, work, self.job_count)
         self.job_count += 1
         session.job = job
         return job
@@ -261,17 +270,14 @@ class World:
 
     def new_session(self) -> Session:
         """Let the next session arrive: its `init` runs; it is not yet ready."""
-        session = Session(self.arrivals, self.attribute_count, self.first_statement)
+        if len(self.spare_sessions) > 0:
+            session = self.spare_sessions.pop()
+            session.begin_again(self.arrivals, self.first_statement)
+        else:
+            session = Session(self.arrivals, self.attribute_count, self.first_statement)
         self.arrivals += 1
         self.live_count += 1
         self.live.add(1.0, self.now)
-        last = self.last_live
-        session.before = last
-        if last is None:
-            self.first_live = session
-        else:
-            last.after = session
-        self.last_live = session
         inside = self.session
         self.enter(session)
         self.workload.preset(self, session)
@@ -312,23 +318,14 @@ class World:
         while session.leases is not None and len(session.leases) > 0:
             self.end_lease(session.leases[0])
         session.status = ENDED
-        before = session.before
-        after = session.after
-        if before is None:
-            self.first_live = after
-        else:
-            before.after = after
-        if after is None:
-            self.last_live = before
-        else:
-            after.before = before
-        session.before = None
-        session.after = None
         self.live_count -= 1
         self.live.add(-1.0, self.now)
         self.moved_at = self.now
         if self.is_warm:
             self.ended += 1
+        if session.entries is None and session.released_attributes is None:
+            session.leases = None
+            self.spare_sessions.append(session)
         if self.workload.is_closed:
             if self.replaced_at != self.now:
                 self.replaced_at = self.now
