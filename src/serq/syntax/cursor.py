@@ -10,7 +10,6 @@ Style §6: after an error the parse resumes at the next `;` or `}`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from serq.diagnostics import Findings, Label, SourceFile, Span, error
 from serq.syntax.tokens import Token, TokenKind
@@ -286,6 +285,8 @@ class Cursor:
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """Give the known word a misspelt one is closest to, if any is close."""
+    from difflib import get_close_matches  # only a mistake pays for the import
+
     matches = get_close_matches(word, sorted(known), n=1, cutoff=0.7)
     return matches[0] if matches else None
 

@@ -84,8 +84,8 @@ class StatementParser(ExpressionParser):
             raise ListFailure
         if self.declaration_starts():
             cursor.failure(
-                f"expected `}}` before a declaration: the braces of `{owner.text}` are still open",
-                "starts a declaration, which stands outside any braces",
+                "expected `}` before this declaration",
+                "a declaration stands outside any braces",
                 secondary=where,
             )
             raise ListFailure
