@@ -91,13 +91,13 @@ def tandem_cases() -> list[Case]:
                 capacity,
             )
         )
-    slow = theory.split_capacity(11, 21, 1.0, 1.0, prefill_gain=2.0, link_capacity=10.0)
+    slow = theory.split_capacity(11, 21, 1.0, 1.0, prefill_gain=2.0, link_capacity=8.0)
     settings.append(
         (
             "slow-link",
-            "11 of 32 servers prefill, behind a link of 10 a time unit",
-            {"split": 1, "NP": 11, "bandwidth": 10},
-            tandem.Parameters(bandwidth=10.0),
+            "11 of 32 servers prefill, behind a link of 8 a time unit",
+            {"split": 1, "NP": 11, "bandwidth": 8},
+            tandem.Parameters(bandwidth=8.0),
             slow,
         )
     )
@@ -110,9 +110,10 @@ def tandem_cases() -> list[Case]:
             sets=sets,
             options=("--horizon", "1000", "--warmup", "100"),
             model=partial(tandem.run, parameters),
-            figures=(Figure("throughput", "stages.decode.throughput", expected=capacity, within=WITHIN),),
+            figures=(Figure("throughput", f"stages.{last}.throughput", expected=capacity, within=WITHIN),),
         )
         for name, title, sets, parameters, capacity in settings
+        for last in ("decoders" if sets["split"] else "aggregated",)
     ]
 
 

@@ -11,7 +11,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
-from verification.compare import FALSE_ALARM_TEXT, Comparison, Result, interval
+from verification.compare import FALSE_ALARM, Comparison, Result, interval
 
 MODEL_COLOUR, PROGRAM_COLOUR, THEORY_COLOUR = "#b5562b", "#2b6cb5", "#444444"
 
@@ -42,8 +42,7 @@ def page_text(results: Sequence[Result], provenance: Sequence[str], claims: Sequ
         "Each program was run with the command line at a number of seeds, and a model of the same deployment, written",
         "by hand from its description (`verification/models`), at as many. A row compares one figure: means over",
         "seeds with 95 % Student intervals, what chance allows between two equal means (Welch, false alarm",
-        f"{FALSE_ALARM_TEXT}), and the Mann–Whitney p-value, which is there to be looked at: one in twenty falls below",
-        "0.05 when the two agree.",
+        f"{FALSE_ALARM:g}), and the Mann–Whitney p-value: one in twenty falls below 0.05 when the sides agree.",
         "",
         *[f"* {line}" for line in provenance],
         f"* {len(results)} comparisons, {len(failed)} failed"
