@@ -1,1 +1,3 @@
-"""The engine: a linked program and a seed into events, samples and figures. Only `assemble` sees the rest of the package."""
+"""The engine: a linked program and a seed into events, samples and figures. Only `assemble` sees the rest of the
+package.
+"""

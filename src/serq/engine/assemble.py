@@ -1,7 +1,8 @@
 """Turn a linked program into a simulation: the only module of the engine that sees the linker's types.
 
 Input: a `LinkedProgram`. Output: a `Simulation` ready to run once.
-Invariants: statements become one flat list with places; pools and stages keep their numbers; nothing here decides semantics.
+Invariants: statements become one flat list with places; pools and stages keep their numbers; nothing here decides
+semantics.
 """
 
 from __future__ import annotations
@@ -305,9 +306,7 @@ class _Assembly:
         claims = [
             Claim(self._pool(c.pool), self._expression(c.units), self._optional(c.reserve)) for c in statement.claims
         ]
-        hold = HoldStatement(
-            statement.site, claims, self._optional(statement.reuse), self._optional(statement.cache)
-        )
+        hold = HoldStatement(statement.site, claims, self._optional(statement.reuse), self._optional(statement.cache))
         hold.leased = statement.leased
         hold.lease_seconds = self._optional(statement.lease_seconds)
         self._place(hold)

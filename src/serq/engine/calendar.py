@@ -1,10 +1,12 @@
 """The event calendar: what happens next, in the order (time, sequence number).
 
 Input: events to schedule, move or take out. Output: the earliest one.
-Invariants: the sequence number is given when an event is scheduled and is the only tie-break (language §3, Ties); an event that
+Invariants: the sequence number is given when an event is scheduled and is the only tie-break (language §3, Ties); an
+event that
 is moved or cancelled leaves nothing stale behind. The order is total, so the shape of the heap never shows in a run.
 
-The heap is a pairing heap of the events themselves, linked by their attributes: compiled, that is faster here than any list,
+The heap is a pairing heap of the events themselves, linked by their attributes: compiled, that is faster here than any
+list,
 whose items are checked and counted at every access (docs/design/0004).
 
 References: M. L. Fredman, R. Sedgewick, D. D. Sleator, R. E. Tarjan, "The pairing heap" (Algorithmica 1, 1986).
@@ -51,7 +53,7 @@ class Calendar:
         self.scheduled_count: i64 = 0
 
     def schedule(self, event: Event, at: float) -> None:
-        """Put an event at a time, behind everything scheduled before for that time; an event in the calendar is moved."""
+        """Put an event at a time, behind all that was scheduled before for that time; move it when it is there."""
         if event.is_scheduled:
             self.cancel(event)
         event.at = at

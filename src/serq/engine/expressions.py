@@ -2,7 +2,8 @@
 
 Input: the world at the moment of evaluation (its clock, the session entered, the context variables the moment sets).
 Output: a float; tests give 0 and 1, anything but 0 is true.
-Invariants: evaluation changes nothing but the random stream a draw takes from. The linker has checked that an expression
+Invariants: evaluation changes nothing but the random stream a draw takes from. The linker has checked that an
+expression
 only reads what its moment has (language §2, Moments).
 """
 
@@ -46,10 +47,14 @@ def amount(w: World, expression: Expression, what: str) -> float:
     value = expression.evaluate(w)
     if value >= 0.0:
         return value
-    raise RunError("amount-not-valid", f"the {what} is {value!r}; it needs to be a number of 0 or more", expression.site)
+    raise RunError(
+        "amount-not-valid", f"the {what} is {value!r}; it needs to be a number of 0 or more", expression.site
+    )
 
 
 class Constant(Expression):
+    """A number."""
+
     def __init__(self, value: float, site: int) -> None:
         super().__init__(site)
         self.value = value
@@ -59,6 +64,8 @@ class Constant(Expression):
 
 
 class Attribute(Expression):
+    """The value of the entered session's attribute."""
+
     def __init__(self, slot: int, site: int) -> None:
         super().__init__(site)
         self.slot = slot
@@ -68,6 +75,8 @@ class Attribute(Expression):
 
 
 class Add(Expression):
+    """`left + right`."""
+
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
         self.left = left
@@ -78,6 +87,8 @@ class Add(Expression):
 
 
 class Subtract(Expression):
+    """`left - right`."""
+
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
         self.left = left
@@ -88,6 +99,8 @@ class Subtract(Expression):
 
 
 class Multiply(Expression):
+    """`left * right`."""
+
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
         self.left = left
@@ -98,6 +111,8 @@ class Multiply(Expression):
 
 
 class Divide(Expression):
+    """`left / right`; a division by zero is inf or NaN."""
+
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
         self.left = left
@@ -108,6 +123,8 @@ class Divide(Expression):
 
 
 class Power(Expression):
+    """`left ^ right`."""
+
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
         self.left = left
@@ -118,6 +135,8 @@ class Power(Expression):
 
 
 class Minimum(Expression):
+    """The smaller of two."""
+
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
         self.left = left
@@ -128,6 +147,8 @@ class Minimum(Expression):
 
 
 class Maximum(Expression):
+    """The greater of two."""
+
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
         self.left = left
@@ -147,6 +168,8 @@ AT_LEAST: Final = 5
 
 
 class Comparison(Expression):
+    """One of the six comparisons: 0 or 1."""
+
     def __init__(self, operator: int, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
         self.operator = operator
@@ -173,6 +196,8 @@ class Comparison(Expression):
 
 
 class And(Expression):
+    """`left && right`; the right side is read only when the left is true."""
+
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
         self.left = left
@@ -185,6 +210,8 @@ class And(Expression):
 
 
 class Or(Expression):
+    """`left || right`; the right side is read only when the left is false."""
+
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
         self.left = left
@@ -197,6 +224,8 @@ class Or(Expression):
 
 
 class Conditional(Expression):
+    """`test ? then : otherwise`."""
+
     def __init__(self, test: Expression, then: Expression, otherwise: Expression, site: int) -> None:
         super().__init__(site)
         self.test = test
@@ -221,6 +250,8 @@ LOGARITHM: Final = 7
 
 
 class Function(Expression):
+    """A function of one operand."""
+
     def __init__(self, function: int, operand: Expression, site: int) -> None:
         super().__init__(site)
         self.function = function
@@ -262,6 +293,8 @@ class Exponential(Expression):
 
 
 class Uniform(Expression):
+    """A draw from [low, high)."""
+
     def __init__(self, low: Expression, high: Expression, site: int) -> None:
         super().__init__(site)
         self.low = low
@@ -319,6 +352,8 @@ class HyperExponential(Expression):
 
 
 class Bernoulli(Expression):
+    """1 with the given probability, else 0."""
+
     def __init__(self, probability: Expression, site: int) -> None:
         super().__init__(site)
         self.probability = probability
@@ -338,6 +373,8 @@ class Bernoulli(Expression):
 
 
 class Now(Expression):
+    """The clock."""
+
     def evaluate(self, w: World) -> float:
         return w.now
 
@@ -364,6 +401,8 @@ CONTEXT_NAMES = (
 
 
 class Context(Expression):
+    """A context variable of the moment."""
+
     def __init__(self, variable: int, site: int) -> None:
         super().__init__(site)
         self.variable = variable
@@ -459,6 +498,8 @@ QUEUED: Final = 4
 
 
 class PoolObservable(Expression):
+    """What a pool shows: used, free, cachedin, holders, queued."""
+
     def __init__(self, observable: int, pool: PoolReference, site: int) -> None:
         super().__init__(site)
         self.observable = observable
@@ -492,6 +533,8 @@ EST_WAIT: Final = 6
 
 
 class StageObservable(Expression):
+    """What a stage shows: queue, busy, work, budget_left, and its online estimates."""
+
     def __init__(self, observable: int, stage: StageReference, site: int) -> None:
         super().__init__(site)
         self.observable = observable

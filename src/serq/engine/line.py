@@ -1,6 +1,7 @@
 """First-in, first-out lines of sessions: the ready list, a pool's waiting line, its growers.
 
-Input: sessions joining and leaving. Output: the head. Invariants: the order is the order of joining; leaving from the middle
+Input: sessions joining and leaving. Output: the head. Invariants: the order is the order of joining; leaving from the
+middle
 keeps it; a session is in at most one line, so the line is linked through the sessions themselves (`behind`).
 """
 

@@ -1,7 +1,8 @@
 """A memory pool: allocations, the prefix cache, the waiting line, growth.
 
 Input: sessions that want units. Output: admissions, evictions, growth.
-Invariants: used = Σ allocations; cached = Σ entries; used + cached <= cap; allocations and entries are whole blocks when
+Invariants: used = Σ allocations; cached = Σ entries; used + cached <= cap; allocations and entries are whole blocks
+when
 the pool has blocks; entries are linked in release order (time and number rise together), so `lru` takes the head.
 Reference: language §3 (Pools, Waiting selection, Ties), notes §4.
 """
@@ -29,7 +30,6 @@ from serq.engine.session import (
     Job,
     Session,
 )
-
 from serq.engine.streams import EVICTION
 
 if TYPE_CHECKING:
@@ -415,7 +415,8 @@ class Pool:
         """Write a removed piece to the tier: the data are there at once, only the link's time is spent.
 
         The owner's entry there grows by the piece; a piece of a dead entry is dead there too.
-        DECISION (notes §4.9): the tier never exceeds its cap; a piece that does not fit beside its allocations is dropped.
+        DECISION (notes §4.9): the tier never exceeds its cap; a piece that does not fit beside its allocations is
+        dropped.
         """
         inside = w.session
         purpose = w.purpose
@@ -593,7 +594,9 @@ def evaluate_keys(w: World, keys: list[Expression]) -> list[float]:
     for key in keys:
         value = key.evaluate(w)
         if value != value:
-            raise RunError("key-not-a-number", "a key of this order is NaN, which comes neither before nor after", key.site)
+            raise RunError(
+                "key-not-a-number", "a key of this order is NaN, which comes neither before nor after", key.site
+            )
         values.append(value)
     return values
 

@@ -38,7 +38,8 @@ COMPUTED: Final = 3
 class CacheEntry:
     """A cached prefix: so many units of a pool, in release order.
 
-    `session.entries[pool]` is the one the session can find; a remainder or a replaced one is dead: still there, with its
+    `session.entries[pool]` is the one the session can find; a remainder or a replaced one is dead: still there, with
+    its
     release time and number, until it is evicted. Entries of a pool form a doubly linked list in release order.
     """
 
@@ -74,7 +75,7 @@ class Allocation:
 
 
 class ActiveHold:
-    """One hold a session is in, inside `outer`. `moved` tells whether a growing run or a load moved a position of it."""
+    """One hold a session is in, inside `outer`; `moved`: a growing run or a load moved a position of it."""
 
     def __init__(self, statement: HoldStatement, allocations: list[Allocation], outer: ActiveHold | None) -> None:
         self.statement = statement
@@ -126,7 +127,8 @@ class Job(Event):
         self.arrived_at = 0.0
         self.started_at = 0.0
         self.job_number: i64 = job_number
-        self.behind: Job | None = None  # in a fifo stage's line
+        self.ahead: Job | None = None  # in a stage's line
+        self.behind: Job | None = None
         # processor sharing: the virtual time at which the job is done
         self.tag = 0.0
         # a step stage's resident

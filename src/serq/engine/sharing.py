@@ -1,9 +1,11 @@
 """Flows: jobs that hold one or several shared stages at once, at rates the program's share policy sets.
 
 Input: flows starting and ending. Output: their completions. Rates are work per [t].
-Invariants: at every shared stage the rates of its flows sum to at most its capacity; rates change only when a flow starts or
+Invariants: at every shared stage the rates of its flows sum to at most its capacity; rates change only when a flow
+starts or
 ends; flows with one finish complete in the order they started.
-Reference: language §3 (Stages, `share maxmin`, `share bottleneck`), notes §6; D. Bertsekas and R. Gallager, Data Networks,
+Reference: language §3 (Stages, `share maxmin`, `share bottleneck`), notes §6; D. Bertsekas and R. Gallager, Data
+Networks,
 2nd ed., §6.5.2 (progressive filling).
 """
 
@@ -227,4 +229,3 @@ class Sharing:
                 if other is stage:
                     total += flow.left - flow.rate * elapsed
         return total
-

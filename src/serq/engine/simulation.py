@@ -1,7 +1,8 @@
 """The event loop: take the next event, let it happen, let the instant settle; at last, the figures.
 
 Input: a world assembled from a linked program, the horizon and the warm-up. Output: a `RunResult`.
-Invariants: the clock never goes back; the horizon is inclusive; an event at exactly the warm-up is measured; a run ends at its
+Invariants: the clock never goes back; the horizon is inclusive; an event at exactly the warm-up is measured; a run
+ends at its
 horizon whatever its sessions wait for, or when its finite arrivals have drained.
 Reference: language §3 (Configuration, Statistics, Gauges), notes §3 and §8.
 """
@@ -122,7 +123,7 @@ class Simulation:
         if end <= self.warmup:
             raise RunError(
                 "drained-before-warmup",
-                f"the last session left at {end!r}, not after the warm-up at {self.warmup!r}: nothing would be measured",
+                f"the last session left at {end!r}, not after the warm-up at {self.warmup!r}: nothing was measured",
                 -1,
                 "shorten the warm-up or let more sessions arrive",
             )
@@ -223,7 +224,7 @@ class Simulation:
         self._note_blocked()
 
     def _is_at_rest(self, stage_index: int) -> bool:
-        """Tell whether a stage with jobs has none that will ever be done: a step stage that cannot start an iteration."""
+        """Tell whether a stage with jobs has none that will be done: an engine that cannot start an iteration."""
         stage = self.world.stages[stage_index]
         return stage.is_step and stage.busy_count(self.world) == 0.0
 

@@ -108,38 +108,8 @@ class Stage:
         self.in_use.restart(now)
 
 
-class Delay(Stage):
-    """Every job on its own at rate 1."""
-
-    def __init__(self, index: int, name: str, member: int) -> None:
-        super().__init__(index, name, member)
-        self.jobs: dict[i64, Job] = {}
-
-    def start(self, w: World, job: Job) -> None:
-        self.count_in(w, job)
-        job.started_at = w.now
-        self.jobs[job.job_number] = job
-        w.calendar.schedule(job, w.now + job.work)
-
-    def complete(self, job: Job, w: World) -> None:
-        del self.jobs[job.job_number]
-        self.count_out(w)
-        self.record(w, job)
-
-    def remove(self, w: World, job: Job) -> None:
-        del self.jobs[job.job_number]
-        w.calendar.cancel(job)
-        self.count_out(w)
-
-    def work_left(self, w: World) -> float:
-        total = 0.0
-        for job in self.jobs.values():
-            total += job.at - w.now
-        return total
-
-
 class JobLine:
-    """A first-in, first-out line of jobs, linked through the jobs."""
+    """A first-in, first-out line of jobs, linked through the jobs; leaving from anywhere takes no search."""
 
     def __init__(self) -> None:
         self.head: Job | None = None
@@ -149,6 +119,7 @@ class JobLine:
     def append(self, job: Job) -> None:
         """Join at the end."""
         tail = self.tail
+        job.ahead = tail
         if tail is None:
             self.head = job
         else:
@@ -157,22 +128,56 @@ class JobLine:
         self.count += 1
 
     def remove(self, job: Job) -> None:
-        """Take one out from anywhere."""
+        """Take one out."""
+        ahead = job.ahead
         behind = job.behind
-        job.behind = None
-        self.count -= 1
-        if self.head is job:
+        if ahead is None:
             self.head = behind
-            if behind is None:
-                self.tail = None
-            return
-        ahead = self.head
-        while ahead is not None and ahead.behind is not job:
-            ahead = ahead.behind
-        assert ahead is not None
-        ahead.behind = behind
+        else:
+            ahead.behind = behind
+            job.ahead = None
         if behind is None:
             self.tail = ahead
+        else:
+            behind.ahead = ahead
+            job.behind = None
+        self.count -= 1
+
+    def time_left(self, now: float) -> float:
+        """Give the sum of what the jobs in service, each at rate 1, have left [t]."""
+        total = 0.0
+        job = self.head
+        while job is not None:
+            total += job.at - now
+            job = job.behind
+        return total
+
+
+class Delay(Stage):
+    """Every job on its own at rate 1."""
+
+    def __init__(self, index: int, name: str, member: int) -> None:
+        super().__init__(index, name, member)
+        self.jobs = JobLine()
+
+    def start(self, w: World, job: Job) -> None:
+        self.count_in(w, job)
+        job.started_at = w.now
+        self.jobs.append(job)
+        w.calendar.schedule(job, w.now + job.work)
+
+    def complete(self, job: Job, w: World) -> None:
+        self.jobs.remove(job)
+        self.count_out(w)
+        self.record(w, job)
+
+    def remove(self, w: World, job: Job) -> None:
+        self.jobs.remove(job)
+        w.calendar.cancel(job)
+        self.count_out(w)
+
+    def work_left(self, w: World) -> float:
+        return self.jobs.time_left(w.now)
 
 
 class Fifo(Stage):
@@ -221,11 +226,7 @@ class Fifo(Stage):
         return float(self.in_service.count)
 
     def work_left(self, w: World) -> float:
-        total = 0.0
-        serving = self.in_service.head
-        while serving is not None:
-            total += serving.at - w.now
-            serving = serving.behind
+        total = self.in_service.time_left(w.now)
         waiting = self.line.head
         while waiting is not None:
             total += waiting.work
@@ -247,7 +248,8 @@ class NextCompletion(Event):
 class ProcessorSharing(Stage):
     """Every job at once, each at capacity(present)/present, on a virtual clock.
 
-    The virtual clock runs at the rate of one job; a job that comes at virtual time V with work x has the finish tag V + x.
+    The virtual clock runs at the rate of one job; a job that comes at virtual time V with work x has the finish tag V
+    + x.
     The completion event is scheduled anew at the end of a settle in which a job came or left; equal tags finish in the
     order the jobs started.
     """

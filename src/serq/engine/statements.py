@@ -1,7 +1,8 @@
 """Statements as a flat program: each knows the one that follows, does its work in no time and says whether the session
 goes on.
 
-Input: the world and the session that reached the statement. Output: the session's next statement, and True to go on or False
+Input: the world and the session that reached the statement. Output: the session's next statement, and True to go on or
+False
 when it waits (for room, for a stage) or is gone.
 Invariant: a statement that makes its session wait has set the statement it goes on with.
 Reference: language §3; the body of a hold lies between its `HoldStatement` and its `EndHoldStatement`.
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from serq.engine.expressions import Expression, PoolReference, StageReference, amount
 from serq.engine.pool import GREW, PREEMPTED_ITSELF, SLACK, Pool, check_load, evaluate_keys, precedes
 from serq.engine.results import ObserveResult, RunError
-from serq.engine.session import AT_STAGE, COMPUTED, ActiveHold, Job, LeaseExpiry, Session
+from serq.engine.session import AT_STAGE, COMPUTED, ActiveHold, LeaseExpiry, Session
 from serq.engine.sharing import SharedStage
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class Statement:
 
 
 class TurnStatement(Statement):
+    """The next turn begins."""
+
     def step(self, w: World, s: Session) -> bool:
         s.next_statement = self.following
         w.begin_turn(s)
@@ -43,12 +46,16 @@ class TurnStatement(Statement):
 
 
 class EndStatement(Statement):
+    """The session leaves."""
+
     def step(self, w: World, s: Session) -> bool:
         w.end_session(s)
         return False
 
 
 class SetStatement(Statement):
+    """An attribute takes a value."""
+
     def __init__(self, site: int, slot: int, value: Expression) -> None:
         super().__init__(site)
         self.slot = slot
@@ -61,6 +68,8 @@ class SetStatement(Statement):
 
 
 class ObserveStatement(Statement):
+    """A sample is taken, once the warm-up is over."""
+
     def __init__(self, site: int, result: ObserveResult, value: Expression) -> None:
         super().__init__(site)
         self.result = result
@@ -180,6 +189,8 @@ class EndHoldStatement(Statement):
 
 
 class GrowStatement(Statement):
+    """The innermost hold on a pool grows, or waits for room."""
+
     def __init__(self, site: int, pool: PoolReference, units: Expression) -> None:
         super().__init__(site)
         self.pool = pool
@@ -201,6 +212,8 @@ class GrowStatement(Statement):
 
 
 class DropStatement(Statement):
+    """The own cached prefix is discarded; nobody is let in by it."""
+
     def __init__(self, site: int, pool: PoolReference) -> None:
         super().__init__(site)
         self.pool = pool
@@ -240,6 +253,8 @@ class ReleaseStatement(Statement):
 
 
 class LoadStatement(Statement):
+    """Tokens arrived from outside: the enclosing hold's position advances, within its allocation."""
+
     def __init__(self, site: int, pool: PoolReference, tokens: Expression) -> None:
         super().__init__(site)
         self.pool = pool

@@ -1,10 +1,13 @@
 """A step stage: an engine that runs iterations over a token budget.
 
-Input: runs of prefill and decode tokens, and the waiting lines of the pools it serves. Output: iterations, each a batch of
+Input: runs of prefill and decode tokens, and the waiting lines of the pools it serves. Output: iterations, each a
+batch of
 (job, tokens), one completion event, and the preemptions and admissions made while it was formed.
-Invariants: residents are kept in serving order of admission (admission number, then the order their runs started); positions
+Invariants: residents are kept in serving order of admission (admission number, then the order their runs started);
+positions
 advance when tokens are scheduled, work falls when the iteration ends; what is left of the budget is never negative.
-Reference: language §3 (`step`, `admit via`, `serve exclusive prefill`), notes §5; vLLM v1 `Scheduler.schedule` at 0c87a197:
+Reference: language §3 (`step`, `admit via`, `serve exclusive prefill`), notes §5; vLLM v1 `Scheduler.schedule` at
+0c87a197:
 the running loop, then the waiting loop unless something was preempted.
 """
 
@@ -18,7 +21,7 @@ from serq.engine.calendar import Event
 from serq.engine.expressions import Expression
 from serq.engine.pool import GREW, PREEMPTED_ITSELF, Pool, evaluate_keys, precedes
 from serq.engine.results import RunError
-from serq.engine.session import NEVER_ADMITTED, Job
+from serq.engine.session import Job
 from serq.engine.stage import Stage
 from serq.engine.streams import STAGE
 
@@ -128,7 +131,7 @@ class StepEngine(Stage):
     # ---------------------------------------------------------------------------------------------- iterations
 
     def settle(self, w: World) -> None:
-        """Start an iteration when idle and no other event waits at this instant (a step sees every arrival up to it)."""
+        """Start an iteration when idle and no event waits at this instant (a step sees every arrival up to it)."""
         if self.is_running or w.calendar.is_due(w.now):
             return
         if len(self.resident_jobs) == 0 and not self._is_waited_for():
@@ -296,7 +299,8 @@ class StepEngine(Stage):
     def _admit_one(self, w: World, header_budget: float) -> bool:
         """Admit one head, whose header sees `header_budget`, and let it run to its first blocking point.
 
-        Tells whether one was admitted. The served pools in the order declared, the first non-empty line only; a head that does not fit ends the
+        Tells whether one was admitted. The served pools in the order declared, the first non-empty line only; a head
+        that does not fit ends the
         iteration's admissions.
         """
         for pool in self.served_pools:
@@ -316,7 +320,8 @@ class StepEngine(Stage):
     def _form_exclusive(self, w: World, chunk: float) -> None:
         """Form a batch of one prefill alone, or of decodes alone.
 
-        A resident prefill goes first. Otherwise the decodes are tentative: while budget is left, a waiting prefill that fits
+        A resident prefill goes first. Otherwise the decodes are tentative: while budget is left, a waiting prefill
+        that fits
         replaces them and has the full budget; what they grew stays theirs, their positions do not advance.
         """
         full = self.left

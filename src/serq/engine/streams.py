@@ -23,7 +23,6 @@ TRACE_CHOICE: Final = 5
 STAGE: Final = 6
 
 
-
 def mix32(word: i64) -> i64:
     """Scramble one 32-bit word (a bijection). Products are cut to 32 bits, so it matters not how wide they were."""
     word = word ^ (word >> 16)

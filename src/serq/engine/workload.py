@@ -1,6 +1,7 @@
 """How sessions arrive and what their turns bring: arrival processes, traces, explicit sessions.
 
-Input: the arrivals stream (gaps), trace rows, explicit sessions. Output: new sessions with their preset attributes, and the
+Input: the arrivals stream (gaps), trace rows, explicit sessions. Output: new sessions with their preset attributes,
+and the
 attributes each `turn` loads.
 Invariant: session `serial` is the serial-th to arrive; the next arrival is scheduled before the arriving session runs.
 Reference: language §3 (Workload), notes §7.

@@ -1,8 +1,10 @@
 """The world of a run: its clock, its state, the moment being evaluated, and the rules that touch several parts of it.
 
 Input: an assembled program (statements, pools, stages, arrivals). Output: the state after each event has settled.
-Invariants: `session` and `attributes` are those of the moment being evaluated; whoever evaluates for somebody else enters
-the session it came from again; every ready session is in the ready list once; sessions run in the order they became ready.
+Invariants: `session` and `attributes` are those of the moment being evaluated; whoever evaluates for somebody else
+enters
+the session it came from again; every ready session is in the ready list once; sessions run in the order they became
+ready.
 Reference: language §3 (Configuration, Commands, Ties), notes §3.
 """
 
@@ -33,7 +35,18 @@ from serq.engine.session import (
 from serq.engine.sharing import Sharing
 from serq.engine.stage import Stage
 from serq.engine.statements import EndStatement, Statement
-from serq.engine.streams import ARRIVALS, EVICTION, SESSION, STAGE, TRACE_CHOICE, WORKLOAD, Stream, absorb, purpose_state, turn_state
+from serq.engine.streams import (
+    ARRIVALS,
+    EVICTION,
+    SESSION,
+    STAGE,
+    TRACE_CHOICE,
+    WORKLOAD,
+    Stream,
+    absorb,
+    purpose_state,
+    turn_state,
+)
 from serq.engine.workload import Workload
 
 READY_AT_ONE_INSTANT_MAX: Final = 100_000
@@ -201,7 +214,8 @@ class World:
     def settle(self) -> None:
         """Let the instant come to rest.
 
-        Every ready session runs, then growers and admissions at every pool not served by a stage, until nothing changes;
+        Every ready session runs, then growers and admissions at every pool not served by a stage, until nothing
+        changes;
         then the stages whose jobs changed set their next completion and idle engines start an iteration.
         """
         while True:
@@ -367,7 +381,8 @@ class World:
     # ---------------------------------------------------------------------------------------------- preemption
 
     def preempt(self, allocation: Allocation) -> None:
-        """Abort the scope of a hold: the job leaves its stage, inner holds and then this one are released with what they
+        """Abort the scope of a hold: the job leaves its stage, inner holds and then this one are released with what
+        they
         computed cached, and the hold statement waits again at the head of its first pool's line (vLLM's
         `_preempt_request` and `waiting.prepend_request`). Nobody is let in here.
         """
@@ -430,7 +445,9 @@ class World:
             if note.kind == "stuck" and note.pool == pool.index:
                 note.count += 1
                 return
-        self.notes.append(RunNote("stuck", int(session.serial), pool.index, site, computed, pool.cap, self.now, 1, True))
+        self.notes.append(
+            RunNote("stuck", int(session.serial), pool.index, site, computed, pool.cap, self.now, 1, True)
+        )
 
     # ------------------------------------------------------------------------------------------------- figures
 
@@ -442,5 +459,3 @@ class World:
             pool.forget_warmup(at)
         for stage in self.stages:
             stage.forget_warmup(at)
-
-
