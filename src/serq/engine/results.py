@@ -75,7 +75,8 @@ class RunNote:
         again without advancing)
     session : serial number; pool : its index; site : of the statement, or -1
     units, available : [units] what was wanted and what is free (for "rejected" and "unfit": the cap)
-    since : [t] when it last moved; count : how many sessions a "rejected" note stands for
+    since : [t] when it last moved
+    count : how many sessions the note stands for (the first few have one each, the last stands for the rest too)
     blocks_run : whether the run could not go on because of it (`--strict` fails)
     """
 

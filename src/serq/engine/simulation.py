@@ -202,23 +202,13 @@ class Simulation:
             row.rejected = pool.rejected
             row.stuck = pool.stuck
             result.pools.append(row)
-        self._finish_notes(end)
+        self._finish_notes()
         result.notes = w.notes
         return result
 
-    def _finish_notes(self, end: float) -> None:
-        """Count the rejections that were not named, and name who waits when nothing can move any more."""
-        w = self.world
-        named = 0
-        for note in w.notes:
-            if note.kind == "rejected":
-                named += 1
-        if w.rejected_count > named:
-            for note in w.notes:
-                if note.kind == "rejected":
-                    note.count = w.rejected_count - named + 1 if note.count == 1 and named == 1 else note.count
-            w.notes.append(RunNote("rejected", -1, -1, -1, 0.0, 0.0, end, w.rejected_count - named, False))
-        for stage in w.stages:
+    def _finish_notes(self) -> None:
+        """Name who waits when nothing can move any more."""
+        for stage in self.world.stages:
             if stage.number.value > 0.0 and not self._is_at_rest(stage.index):
                 return
         self._note_blocked()
@@ -251,8 +241,7 @@ class Simulation:
                 blocked += 1
                 grower = grower.behind
         if blocked > BLOCKED_NAMED_MAX:
-            more = blocked - BLOCKED_NAMED_MAX
-            w.notes.append(RunNote("blocked", -1, -1, -1, 0.0, 0.0, w.moved_at, more, True))
+            w.notes[len(w.notes) - 1].count += blocked - BLOCKED_NAMED_MAX
 
     def _note_waiting(self, session: Session, named: int) -> None:
         """Name the pool of a waiting hold that has no room for it."""

@@ -126,6 +126,7 @@ class World:
         self.moved_at = 0.0
         self.notes: list[RunNote] = []
         self.rejected_count = 0
+        self.last_rejection: RunNote | None = None
         self.spare_sessions: list[Session] = []
 
     # --------------------------------------------------------------------------------------------- the moment
@@ -365,9 +366,11 @@ class World:
         pool.rejected += 1
         self.rejected_count += 1
         if self.rejected_count <= REJECTIONS_NAMED_MAX:
-            self.notes.append(
-                RunNote("rejected", int(session.serial), pool.index, site, units, pool.cap, self.now, 1, False)
-            )
+            note = RunNote("rejected", int(session.serial), pool.index, site, units, pool.cap, self.now, 1, False)
+            self.notes.append(note)
+            self.last_rejection = note
+        elif self.last_rejection is not None:
+            self.last_rejection.count += 1
         self.end_session(session)
 
     def note_unfit(self, session: Session, pool: Pool, units: float, site: int) -> None:
