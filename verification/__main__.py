@@ -44,7 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     provenance = [
         version_line(tool),
         f"seeds 1–{options.seeds} on either side; the two sides use different random generators",
-        f"`python -m verification --seeds {options.seeds}`" + "".join(f" --only {name}" for name in options.only),
+        "`"
+        + " ".join([f"python -m verification --seeds {options.seeds}", *(f"--only {n}" for n in options.only)])
+        + "`",
     ]
     promises = claims(results)
     write_evidence(results, options.out, provenance, promises)

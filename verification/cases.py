@@ -166,6 +166,11 @@ OVERLOADED = (
     "Here the sessions bring more work than the replicas they may use can do, so the mean grows with the horizon and"
     " varies much from seed to seed; the two sides must agree within chance."
 )
+PLACE = (
+    "In the program a turn whose KV travels joins the replica's line when the KV is there, since a session waits at one"
+    " place at a time (language §9). In this model it stands in the line meanwhile, which is what a router might do:"
+    " the difference is the price of losing the place."
+)
 
 
 def routing_cases() -> list[Case]:
@@ -187,6 +192,9 @@ def routing_cases() -> list[Case]:
                 figures = tuple(replace(figure, within=None) for figure in case.figures)
                 case = replace(case, figures=figures, note=OVERLOADED)
             cases.append(case)
+    in_line = routing_case("place", "1.8 sessions/s, keeping the place in line", 4, {"lam": 1.8}, 20_000)
+    parameters = routing.Parameters(policy=4, arrival_rate=1.8, keeps_place=True, horizon=20_000.0, warmup=2_000.0)
+    cases.append(replace(in_line, model=partial(routing.run, parameters), required=False, note=PLACE))
     label = "0.005 sessions/s, dear decode: unloaded"
     cases.append(routing_case("unloaded", label, 4, {"lam": 0.005, **DEAR_DECODE}, 1_000_000))
     return cases

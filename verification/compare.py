@@ -25,8 +25,8 @@ from scipy import stats
 from serq.theory import agrees, difference_half_width, mean_half_width
 
 FALSE_ALARM = 1e-4
-"""Of a test that two equal sides differ. A page holds about sixty, so one page in 170 has a false alarm. Tests that run on
-every change use the smaller one of `serq.theory`, at which twenty seeds would see little here.
+"""Of a test that two equal sides differ. A page holds about sixty, so one page in 170 has a false alarm. Tests that run
+on every change use the smaller one of `serq.theory`, at which twenty seeds would see little here.
 """
 
 Report = Mapping[str, Any]

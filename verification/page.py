@@ -10,6 +10,7 @@ import matplotlib
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import MaxNLocator
 
 from verification.compare import FALSE_ALARM, Comparison, Result, interval
 
@@ -83,7 +84,7 @@ def verdict(result: Result) -> str:
     reasons = "; ".join(
         f"{comparison.figure.name}: {reason}" for comparison in result.comparisons for reason in comparison.failures
     )
-    return f"**Differs{'' if result.case.required else ', as it should'}**: {reasons}."
+    return f"**Differs{'' if result.case.required else ', as expected'}**: {reasons}."
 
 
 def row(comparison: Comparison) -> str:
@@ -140,6 +141,7 @@ def plot_case(result: Result, path: Path) -> None:
         label = f"{comparison.figure.name} {comparison.figure.unit}".strip()
         left.set(xlabel=label, ylabel="share of seeds")
         right.set(xlabel=f"mean {label}, 95 %", yticks=[0, 1], ylim=(-0.6, 1.6))
+        right.xaxis.set_major_locator(MaxNLocator(5))
         right.set_yticklabels(["model", "program"])
         left.legend(fontsize="small", frameon=False)
     canvas.suptitle(result.case.title, fontsize="medium")
