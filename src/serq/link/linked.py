@@ -51,16 +51,22 @@ class LinkedExpression:
 
 @dataclass(frozen=True, slots=True)
 class LinkedTurn:
+    """`turn;`"""
+
     site: int
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedEnd:
+    """`end;`"""
+
     site: int
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedSet:
+    """An attribute takes a value."""
+
     site: int
     slot: int
     value: LinkedExpression
@@ -77,6 +83,8 @@ class LinkedObserve:
 
 @dataclass(frozen=True, slots=True)
 class LinkedClaim:
+    """One pool of a hold."""
+
     pool: LinkedReference
     units: LinkedExpression
     reserve: LinkedExpression | None
@@ -97,6 +105,8 @@ class LinkedHold:
 
 @dataclass(frozen=True, slots=True)
 class LinkedGrow:
+    """The innermost hold on a pool grows."""
+
     site: int
     pool: LinkedReference
     amount: LinkedExpression
@@ -104,18 +114,24 @@ class LinkedGrow:
 
 @dataclass(frozen=True, slots=True)
 class LinkedDrop:
+    """The own cached prefix is discarded."""
+
     site: int
     pool: LinkedReference
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedRelease:
+    """An allocation is given back, or a lease ends."""
+
     site: int
     pool: LinkedReference
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedLoad:
+    """The KV of so many tokens arrived."""
+
     site: int
     pool: LinkedReference
     tokens: LinkedExpression
@@ -134,6 +150,8 @@ class LinkedRun:
 
 @dataclass(frozen=True, slots=True)
 class LinkedBranch:
+    """A test."""
+
     site: int
     guard: LinkedExpression
     then: tuple[LinkedStatement, ...]
@@ -142,6 +160,8 @@ class LinkedBranch:
 
 @dataclass(frozen=True, slots=True)
 class LinkedLoop:
+    """Again and again."""
+
     site: int
     body: tuple[LinkedStatement, ...]
 
@@ -210,8 +230,8 @@ class LinkedStage:
     """One stage. kind is fifo, ps, delay or step; only that kind's fields mean something.
 
     `shared` is true for a ps stage some run holds together with another: it is served by the share policy.
-    `serve` keys empty is admission order. `memory` is the pool's id or -1; `serves` the ids of the pools admitted via it,
-    in the order declared.
+    `serve` keys empty is admission order. `memory` is the pool's id or -1; `serves` the ids of the pools admitted via
+    it, in the order declared.
     """
 
     name: str
@@ -249,13 +269,15 @@ class LinkedExplicitSession:
 
 @dataclass(frozen=True, slots=True)
 class LinkedGauge:
+    """The time average of a function of the state."""
+
     name: str
     value: LinkedExpression
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedObserveName:
-    """An observe's name; `is_test` when its outermost operator is a comparison, &&, || or ! (for the constant-0 note)."""
+    """An observe's name; `is_test` when its outermost operator is a comparison, &&, || or ! (for the constant note)."""
 
     name: str
     is_test: bool

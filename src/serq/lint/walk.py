@@ -1,0 +1,60 @@
+"""Walking the IR for lints: bodies with their paths, and what an expression reads.
+
+Both walks use a stack of their own, so that no depth of nesting can exhaust the interpreter's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import fields
+
+from serq.ir import model as ir
+
+Body = tuple[ir.Statement, ...]
+
+
+def inner_bodies(statement: ir.Statement, path: str) -> list[tuple[Body, str]]:
+    """Give the bodies of a statement with their paths."""
+    match statement:
+        case ir.Hold() | ir.Loop():
+            return [(statement.body, f"{path}.body")]
+        case ir.Branch():
+            return [(statement.then, f"{path}.then"), (statement.otherwise, f"{path}.otherwise")]
+    return []
+
+
+def bodies(program: ir.Program) -> Iterator[tuple[Body, str]]:
+    """Give every body of a program, an outer one before those in it."""
+    workload = program.workload
+    pending: list[tuple[Body, str]] = [
+        (program.session, "$.session"),
+        (workload.turn, "$.workload.turn"),
+        (workload.init, "$.workload.init"),
+    ]
+    while pending:
+        body, path = pending.pop()
+        yield body, path
+        for i, statement in reversed(list(enumerate(body))):
+            pending += reversed(inner_bodies(statement, f"{path}[{i}]"))
+
+
+def parts(expression: object, path: str) -> Iterator[tuple[object, str]]:
+    """Give every node and name of an expression with its path; the names of functions and members are none."""
+    pending = [(expression, path)]
+    while pending:
+        value, here = pending.pop()
+        yield value, here
+        if isinstance(value, tuple):
+            pending += [(inner, f"{here}[{i}]") for i, inner in enumerate(value)][::-1]
+        elif isinstance(value, Struct):
+            pending += [
+                (getattr(value, f.name), f"{here}.{f.encode_name}")
+                for f in reversed(fields(type(value)))
+                if f.name not in ("function", "distribution", "op", "of", "name") and not _is_index_name(value, f.name)
+            ]
+
+
+def _is_index_name(value: object, field: str) -> bool:
+    return isinstance(value, ir.Aggregate) and field == "index"
