@@ -67,6 +67,7 @@ class StepEngine(Stage):
         self.left = 0.0
         self.has_preempted = False
         self.forming_number: i64 = 0
+        self.scanned: i64 = 0  # so many residents, from the front, are looked at in the iteration being formed
         self.instant = -1.0
         self.instant_count = 0
         self.iteration_end = IterationEnd(self)
@@ -94,6 +95,7 @@ class StepEngine(Stage):
         else:
             residents.insert(place, job)
         job.is_resident = True
+        self.scanned = 0
 
     def remove(self, w: World, job: Job) -> None:
         """Take a preempted session's job out; tokens of the iteration being formed go back to the budget."""
@@ -104,6 +106,7 @@ class StepEngine(Stage):
             self.batch.remove(job)
         job.is_resident = False
         self.resident_jobs.remove(job)
+        self.scanned = 0
         self.count_out(w)
 
     def _take_back(self, job: Job) -> None:
@@ -188,6 +191,7 @@ class StepEngine(Stage):
         self.left = self._read_limit(w, self.budget, "budget")
         chunk = self._read_chunk(w)
         self.forming_number += 1
+        self.scanned = 0
         self.has_preempted = False
         self.is_forming = True
         if self.exclusive_prefill:
@@ -220,30 +224,30 @@ class StepEngine(Stage):
     def _form(self, w: World, chunk: float) -> None:
         """Serve the residents in order, then admit one head at a time and serve the newcomer from what is left."""
         may_admit = True
-        place: i64 = 0
         while self.left > 0.0:
-            job = self._next_unserved(w, place)
+            job = self._next_unserved(w)
             if job is not None:
-                place = self._serve(w, job, chunk, place)
-                if place < 0:
+                if not self._serve(w, job, chunk):
                     return
                 continue
             if self.has_preempted or not may_admit:
                 return
-            place = 0
             may_admit = self._admit_one(w, self.left)
 
-    def _next_unserved(self, w: World, place: i64) -> Job | None:
+    def _next_unserved(self, w: World) -> Job | None:
         """Give the next resident not yet looked at in this iteration, in the serving order as it stands now."""
         residents = self.resident_jobs
-        size: i64 = len(residents)
         number: i64 = self.forming_number
         if len(self.serve_keys) == 0:
+            size: i64 = len(residents)
+            place: i64 = self.scanned
             while place < size:
                 job = residents[place]
-                if job.served_in != number:
-                    return job
                 place += 1
+                if job.served_in != number:
+                    self.scanned = place
+                    return job
+            self.scanned = place
             return None
         best: Job | None = None
         best_keys: list[float] = []
@@ -265,12 +269,12 @@ class StepEngine(Stage):
         w.remaining = job.left
         return evaluate_keys(w, self.serve_keys)
 
-    def _serve(self, w: World, job: Job, chunk: float, place: i64) -> i64:
-        """Give one resident its tokens; give the place to go on from, or -1 when serving ends (it preempted itself)."""
+    def _serve(self, w: World, job: Job, chunk: float) -> bool:
+        """Give one resident its tokens; tell whether serving goes on (it does not after a grower preempted itself)."""
         job.served_in = self.forming_number
         job.tokens = 0.0
         if job.is_stalled:
-            return place
+            return True
         wanted = job.left
         cap = 1.0 if job.is_decode else chunk
         if wanted > cap:
@@ -279,22 +283,20 @@ class StepEngine(Stage):
             wanted = self.left
         growing = job.growing
         if growing is not None:
-            outcome = growing.pool.grow(w, growing, growing.position + wanted, job)
-            if outcome == PREEMPTED_ITSELF:
-                return -1
-            if self.has_preempted:
-                place = 0  # victims left the list: look from the front again
-            if outcome != GREW:
-                return place
+            target = growing.position + wanted
+            if target > growing.amount:
+                outcome = growing.pool.grow(w, growing, target, job)
+                if outcome != GREW:
+                    return outcome != PREEMPTED_ITSELF
             hold = job.growing_hold
             assert hold is not None
             job.moved_before = hold.moved
             hold.moved = True
-            growing.position += wanted
+            growing.position = target
         job.tokens = wanted
         self.left -= wanted
         self.batch.append(job)
-        return place
+        return True
 
     def _admit_one(self, w: World, header_budget: float) -> bool:
         """Admit one head, whose header sees `header_budget`, and let it run to its first blocking point.
@@ -327,15 +329,13 @@ class StepEngine(Stage):
         full = self.left
         prefill = self._first_prefill()
         if prefill is not None:
-            self._serve(w, prefill, chunk, 0)
+            self._serve(w, prefill, chunk)
             return
-        place: i64 = 0
         while self.left > 0.0:
-            job = self._next_unserved(w, place)
+            job = self._next_unserved(w)
             if job is None:
                 break
-            place = self._serve(w, job, chunk, place)
-            if place < 0:
+            if not self._serve(w, job, chunk):
                 return
         while self.left > 0.0 and not self.has_preempted:
             if not self._admit_one(w, full):
@@ -345,13 +345,13 @@ class StepEngine(Stage):
                 for job in self.batch.copy():
                     self._take_back(job)
                 self.left = full
-                self._serve(w, prefill, chunk, 0)
+                self._serve(w, prefill, chunk)
                 return
-            newcomer = self._next_unserved(w, 0)
+            newcomer = self._next_unserved(w)
             while newcomer is not None and self.left > 0.0:
-                if self._serve(w, newcomer, chunk, 0) < 0:
+                if not self._serve(w, newcomer, chunk):
                     return
-                newcomer = self._next_unserved(w, 0)
+                newcomer = self._next_unserved(w)
 
     def _first_prefill(self) -> Job | None:
         for job in self.resident_jobs:
