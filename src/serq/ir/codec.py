@@ -199,5 +199,7 @@ def _kind(word: str) -> str:
 
 
 def _kinds(words: str) -> str:
+    if words == "float | str | object":
+        return "an expression: a number, a name, or an object with a `kind`"
     kinds = [_kind(word) for word in words.split(" | ")]
     return kinds[0] if len(kinds) == 1 else f"{', '.join(kinds[:-1])} or {kinds[-1]}"

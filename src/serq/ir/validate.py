@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import fields
 
-from serq.diagnostics import DiagnosticLimit, Findings, Path, Place, error
+from serq.diagnostics import DiagnosticLimit, Findings, Path, error
 from serq.ir import model as ir
 
 MAX_DEPTH = 280
@@ -36,14 +36,10 @@ def validate(program: ir.Program, document: str = "<ir>") -> None:
     findings = Findings()
     try:
         for name, message, path in _problems(program):
-            findings.add(_finding(name, message, Path(path, document)))
+            findings.add(error(name, message, Path(path, document)))
     except DiagnosticLimit:
         pass
     findings.stop_if_any()
-
-
-def _finding(name: str, message: str, place: Place):  # type: ignore[no-untyped-def]
-    return error(name, message, place)
 
 
 def _problems(program: ir.Program) -> Iterator[tuple[str, str, str]]:
@@ -66,7 +62,8 @@ def _problems(program: ir.Program) -> Iterator[tuple[str, str, str]]:
         if not isinstance(value, Struct) or isinstance(value, ir.InlineTrace | ir.TraceFile):
             continue
         if depth > MAX_DEPTH:
-            yield "nesting-too-deep", f"the program is nested more than {MAX_DEPTH} forms deep here", path
+            message = f"the program is nested more than {MAX_DEPTH} forms deep here"
+            yield "nesting-too-deep", message, ".".join(path.split(".")[:4])  # the whole path would fill the screen
             continue
         if isinstance(value, ir.ExplicitSession):
             yield from _explicit(value, path)

@@ -9,7 +9,6 @@ Reference: language §2, Expressions (NaN), §3, Workload; notes §7.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from serq.arithmetic import is_integer
 from serq.ir import model as ir
@@ -18,6 +17,7 @@ from serq.link.context import Context
 from serq.link.expressions import link_expression
 from serq.link.linked import LinkedArrivals
 from serq.link.moments import GAP
+from serq.records import dataclass
 
 MAX_SESSIONS = 10_000_000
 MAX_SEED = 2.0**53
@@ -115,9 +115,10 @@ class RunConstants:
 def link_run(context: Context) -> RunConstants:
     """Link the run block."""
     run = context.program.run
+    before = len(context.findings.items)
     horizon = constant_in(context, run.horizon, "$.run.horizon", "the horizon", HORIZON, 1.0)
     warmup = constant_in(context, run.warmup, "$.run.warmup", "the warm-up", WARMUP, 0.0)
-    if warmup >= horizon and not context.findings.items:
+    if warmup >= horizon and len(context.findings.items) == before:
         context.error(
             "warmup-after-horizon",
             f"the warm-up ends at {number(warmup)} and the run at {number(horizon)}: nothing is left to measure",

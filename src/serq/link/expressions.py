@@ -18,6 +18,7 @@ from serq.diagnostics.suggest import suggestion
 from serq.ir import model as ir
 from serq.ir.evaluate import (
     NotConstant,
+    Terms,
     apply_binary,
     apply_function,
     arity_message,
@@ -34,7 +35,7 @@ from serq.ir.vocabulary import (
     TRACE_ATTRIBUTES,
 )
 from serq.link.context import Context, Family, named
-from serq.link.families import check_index, find
+from serq.link.families import UNKNOWN, check_index, find
 from serq.link.linked import LinkedExpression, LinkedReference
 from serq.link.moments import Moment
 
@@ -130,7 +131,7 @@ def _name(context: Context, name: str, path: str, moment: Moment, indices: Indic
         place = context.program.workload.hidden.index(name)
         context.error(
             "hidden-read",
-            f"`{name}` is hidden from the scheduler, and {moment.phrase} is the scheduler's to read",
+            f"`{name}` is hidden from the scheduler, and the scheduler reads {moment.phrase}",
             path,
             "the scheduler does not know it",
             also=((f"$.workload.hidden[{place}]", "hidden here"),),
@@ -218,7 +219,7 @@ def _observable(
     member = call.args[0]
     if not isinstance(member, str | ir.Member):
         context.error(
-            f"unknown-{kind}", f"`{function}` reads a {kind}, and this is none", f"{path}.args[0]", f"not a {kind}"
+            UNKNOWN[kind], f"`{function}` reads a {kind}, and this is none", f"{path}.args[0]", f"not a {kind}"
         )
         return constant(context, 0.0, path)
     reference = link_reference(context, member, kind, f"{path}.args[0]", moment, indices)
@@ -280,7 +281,7 @@ def _block_size(context: Context, member: ir.Reference, path: str) -> LinkedExpr
         )
         return constant(context, 0.0, path)
     try:
-        value = evaluate(block, f"{family.path}.block", context.terms)
+        value = evaluate(block, f"{family.path}.block", Terms())
     except NotConstant:  # reported where the pool is linked
         value = 0.0
     return constant(context, value, path)

@@ -12,6 +12,9 @@ from serq.ir import model as ir
 from serq.ir.evaluate import number
 from serq.link.context import Context, Family, named, plural
 
+UNKNOWN = {"pool": "unknown-pool", "stage": "unknown-stage"}
+"""Names of the diagnostic for a name that is no pool or no stage."""
+
 MAX_MEMBERS = 10_000
 """Every member is a pool or stage of its own, with its own statistics."""
 
@@ -47,7 +50,7 @@ def find(context: Context, name: str, kind: str, path: str) -> Family | None:
         if name in others:
             other = "stage" if kind == "pool" else "pool"
             context.error(
-                f"unknown-{kind}",
+                UNKNOWN[kind],
                 f"`{name}` is a {other}, and this needs a {kind}",
                 path,
                 f"not a {kind}",
@@ -56,7 +59,7 @@ def find(context: Context, name: str, kind: str, path: str) -> Family | None:
             )
         else:
             context.error(
-                f"unknown-{kind}",
+                UNKNOWN[kind],
                 f"no {kind} of the program is called `{name}`",
                 path,
                 f"not a {kind}",

@@ -8,9 +8,9 @@ Reference: language §2 (the mode is required on a step stage and forbidden else
 from __future__ import annotations
 
 from serq.ir import model as ir
-from serq.ir.evaluate import NotConstant, evaluate, number
+from serq.ir.evaluate import NotConstant, Terms, evaluate, number
+from serq.ir.walk import statements
 from serq.link.context import Context, Family, named
-from serq.link.names import statements
 
 
 def check_run(context: Context, run: ir.Run, path: str) -> None:
@@ -105,7 +105,7 @@ def _check_shared(context: Context, family: Family, path: str) -> None:
         reason = "it is not `ps`"
     else:
         try:
-            capacity = evaluate(kind.capacity, f"{family.path}.kind.capacity", context.terms)
+            capacity = evaluate(kind.capacity, f"{family.path}.kind.capacity", Terms())
             if not capacity > 0.0:
                 reason = f"its capacity is {number(capacity)}"
         except NotConstant:

@@ -9,7 +9,7 @@ Reference: language §2 (Expressions), §3 (hidden, Gauges, Waiting selection, S
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from serq.records import dataclass
 
 TOTALS = frozenset({"residents", "decoders", "kv_decode", "kv_prefill"})
 NOW = frozenset({"now"})
@@ -50,7 +50,7 @@ _NEEDS_ORDER = "the key is read again and again, and a draw would change the ord
 _DEFINES_ITSELF = "the budget that is left follows from this expression, which would define itself"
 
 SESSION = Moment("a session statement, a run or a hold's `cache`", NOW, hidden=True)
-ADMIT = Moment("a hold's header, which is read at admission", NOW)
+ADMIT = Moment("a hold's header", NOW)
 SELECT = Moment("a `queue by` key", NOW | {"waited"}, draws=False, no_draws=_NEEDS_ORDER)
 EVICT = Moment("an eviction key or a spill clause", NOW | {"size", "age", "last", "waiting"})
 VICTIM = Moment("a `preempt by` key", NOW, draws=False, no_draws=_NEEDS_ORDER)

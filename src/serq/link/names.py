@@ -9,11 +9,12 @@ Reference: language §2, Expressions; §3, hidden.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from serq.diagnostics.suggest import suggestion
 from serq.ir import model as ir
 from serq.ir.vocabulary import BUILTIN_ATTRIBUTES, CONTEXT_VARIABLES, SUPPLIED, TRACE_ATTRIBUTES
+from serq.ir.walk import statements
 from serq.link.context import Context, Family
 from serq.link.families import family_size
 
@@ -27,33 +28,6 @@ def collect_names(context: Context) -> None:
     _collect_attributes(context)
     _collect_hidden(context)
     _check_statistics(context)
-
-
-def statements(program: ir.Program) -> Iterator[tuple[ir.Statement, str]]:
-    """Give every statement of a program with its path, in the order of the text."""
-    workload = program.workload
-    pending: list[tuple[ir.Statement, str]] = []
-    for body, path in (
-        (program.session, "$.session"),
-        (workload.turn, "$.workload.turn"),
-        (workload.init, "$.workload.init"),
-    ):
-        pending += [(s, f"{path}[{i}]") for i, s in enumerate(body)][::-1]
-    while pending:
-        statement, path = pending.pop()
-        yield statement, path
-        for inner, name in reversed(bodies(statement)):
-            pending += [(s, f"{path}.{name}[{i}]") for i, s in enumerate(inner)][::-1]
-
-
-def bodies(statement: ir.Statement) -> list[tuple[tuple[ir.Statement, ...], str]]:
-    """Give the bodies of a statement and the fields they are in."""
-    match statement:
-        case ir.Hold() | ir.Loop():
-            return [(statement.body, "body")]
-        case ir.Branch():
-            return [(statement.then, "then"), (statement.otherwise, "otherwise")]
-    return []
 
 
 def _collect_families(

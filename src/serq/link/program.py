@@ -7,6 +7,7 @@ Errors: `ProgramError` with every independent finding, those of the lints among 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from serq.diagnostics import DiagnosticLimit, Path, Place
 from serq.ir import model as ir
@@ -14,7 +15,7 @@ from serq.ir.validate import validate
 from serq.ir.vocabulary import TRACE_ATTRIBUTES
 from serq.link import linked as li
 from serq.link.constants import BLOCK, CAPACITY, SERVERS, constant_in, link_arrivals, link_run
-from serq.link.context import Context, Family
+from serq.link.context import Context, Family, named
 from serq.link.expressions import link_expression
 from serq.link.families import joined
 from serq.link.modes import shared_stages
@@ -22,6 +23,7 @@ from serq.link.moments import BUDGET, COST, EVICT, GAUGE, PS, SELECT, SERVE, VIC
 from serq.link.names import collect_names
 from serq.link.statements import Scope, Statements
 from serq.lint import find_lints
+from serq.records import dataclass
 
 TraceRows = tuple[tuple[tuple[float, float, float, float], ...], ...]
 
@@ -136,7 +138,7 @@ def _engines(context: Context) -> tuple[dict[int, int], dict[int, int]]:
 
 
 def _check_step(context: Context, reference: ir.Reference, path: str) -> None:
-    family = context.stages.get(reference if isinstance(reference, str) else reference.name)
+    family = context.stages.get(named(reference))
     if family is None or isinstance(context.program.stages[family.position].kind, ir.Step):
         return
     context.error(
@@ -168,6 +170,7 @@ def _pools(context: Context, memories: dict[int, int], served: dict[int, int]) -
             preempt = pool.preempt
         else:
             keys = _expressions(context, pool.preempt, f"{path}.preempt", VICTIM)
+        spill = _spill_expressions(context, pool.spill, family)
         for member in range(family.count):
             index = family.base + member
             result.append(
@@ -182,7 +185,7 @@ def _pools(context: Context, memories: dict[int, int], served: dict[int, int]) -
                     queue=queue,
                     admit_via=served.get(index, -1),
                     memory_of=memory_of.get(index, -1),
-                    spill=None if pool.spill is None else _spill(context, pool.spill, family, member),
+                    spill=_spill(context, pool.spill, spill, family, member),
                     unfit_waits=pool.unfit == "wait",
                 )
             )
@@ -190,11 +193,20 @@ def _pools(context: Context, memories: dict[int, int], served: dict[int, int]) -
     return tuple(result)
 
 
-def _spill(context: Context, spill: ir.Spill, family: Family, member: int) -> li.LinkedSpill:
+@dataclass(frozen=True, slots=True)
+class _SpillExpressions:
+    """What the members of a family share of their spill clause."""
+
+    work: li.LinkedExpression
+    when: li.LinkedExpression
+
+
+def _spill_expressions(context: Context, spill: ir.Spill | None, family: Family) -> _SpillExpressions | None:
+    """Link the expressions of a spill clause and check its stage."""
+    if spill is None:
+        return None
     path = f"{family.path}.spill"
-    tier = joined(context, spill.pool, "pool", family, member, f"{path}.pool", "`spill`")
-    stage = joined(context, spill.stage, "stage", family, member, f"{path}.stage", "`spill … via`")
-    link_family = context.stages.get(spill.stage if isinstance(spill.stage, str) else spill.stage.name)
+    link_family = context.stages.get(named(spill.stage))
     if link_family is not None and isinstance(context.program.stages[link_family.position].kind, ir.Step):
         context.error(
             "run-mode",
@@ -203,12 +215,22 @@ def _spill(context: Context, spill: ir.Spill, family: Family, member: int) -> li
             "a step stage",
             also=((f"{link_family.path}.kind", "its kind"),),
         )
-    return li.LinkedSpill(
-        tier,
-        stage,
+    return _SpillExpressions(
         link_expression(context, spill.work, f"{path}.work", EVICT),
         link_expression(context, spill.when, f"{path}.when", EVICT),
     )
+
+
+def _spill(
+    context: Context, spill: ir.Spill | None, linked: _SpillExpressions | None, family: Family, member: int
+) -> li.LinkedSpill | None:
+    """Join one member with its tier and its link."""
+    if spill is None or linked is None:
+        return None
+    path = f"{family.path}.spill"
+    tier = joined(context, spill.pool, "pool", family, member, f"{path}.pool", "`spill`")
+    stage = joined(context, spill.stage, "stage", family, member, f"{path}.stage", "`spill … via`")
+    return li.LinkedSpill(tier, stage, linked.work, linked.when)
 
 
 def _check_spill_cycles(context: Context, pools: list[li.LinkedPool]) -> None:
@@ -236,49 +258,45 @@ def _stages(
 ) -> tuple[li.LinkedStage, ...]:
     result = []
     for family in context.stages.values():
-        kind = context.program.stages[family.position].kind
-        path = f"{family.path}.kind"
+        first = _stage(context, family, family.name in shared)
         for member in range(family.count):
-            index = member if family.is_family else None
-            name = family.name
-            match kind:
-                case ir.Fifo():
-                    what = f"the number of servers of `{name}`"
-                    servers = constant_in(context, kind.servers, f"{path}.servers", what, SERVERS, 1.0)
-                    result.append(li.LinkedStage(name, index, "fifo", server_count=int(servers)))
-                case ir.ProcessorSharing():
-                    capacity = link_expression(context, kind.capacity, f"{path}.capacity", PS)
-                    result.append(li.LinkedStage(name, index, "ps", capacity=capacity, shared=name in shared))
-                case ir.Delay():
-                    result.append(li.LinkedStage(name, index, "delay"))
-                case ir.Step():
-                    result.append(_step(context, kind, path, name, index, family.base + member, memories, served))
+            stage = family.base + member
+            result.append(
+                replace(
+                    first,
+                    index=member if family.is_family else None,
+                    memory=memories.get(stage, -1),
+                    serves=tuple([pool for pool, via in served.items() if via == stage]),
+                )
+            )
     return tuple(result)
 
 
-def _step(
-    context: Context,
-    kind: ir.Step,
-    path: str,
-    name: str,
-    index: int | None,
-    stage: int,
-    memories: dict[int, int],
-    served: dict[int, int],
-) -> li.LinkedStage:
-    exclusive = kind.serve == "exclusive prefill"
-    return li.LinkedStage(
-        name,
-        index,
-        "step",
-        budget=link_expression(context, kind.budget, f"{path}.budget", BUDGET),
-        cost=link_expression(context, kind.cost, f"{path}.cost", COST),
-        chunk=None if kind.chunk is None else link_expression(context, kind.chunk, f"{path}.chunk", BUDGET),
-        serve=() if isinstance(kind.serve, str) else _expressions(context, kind.serve, f"{path}.serve", SERVE),
-        exclusive_prefill=exclusive,
-        memory=memories.get(stage, -1),
-        serves=tuple([pool for pool, via in served.items() if via == stage]),
-    )
+def _stage(context: Context, family: Family, shared: bool) -> li.LinkedStage:
+    """Link what the members of a stage family share: everything but their numbers."""
+    kind = context.program.stages[family.position].kind
+    path, name = f"{family.path}.kind", family.name
+    match kind:
+        case ir.Fifo():
+            what = f"the number of servers of `{name}`"
+            servers = constant_in(context, kind.servers, f"{path}.servers", what, SERVERS, 1.0)
+            return li.LinkedStage(name, None, "fifo", server_count=int(servers))
+        case ir.ProcessorSharing():
+            capacity = link_expression(context, kind.capacity, f"{path}.capacity", PS)
+            return li.LinkedStage(name, None, "ps", capacity=capacity, shared=shared)
+        case ir.Delay():
+            return li.LinkedStage(name, None, "delay")
+        case ir.Step():
+            return li.LinkedStage(
+                name,
+                None,
+                "step",
+                budget=link_expression(context, kind.budget, f"{path}.budget", BUDGET),
+                cost=link_expression(context, kind.cost, f"{path}.cost", COST),
+                chunk=None if kind.chunk is None else link_expression(context, kind.chunk, f"{path}.chunk", BUDGET),
+                serve=() if isinstance(kind.serve, str) else _expressions(context, kind.serve, f"{path}.serve", SERVE),
+                exclusive_prefill=kind.serve == "exclusive prefill",
+            )
 
 
 # ------------------------------------------------------------------------------------------------- the workload

@@ -10,21 +10,21 @@ Reference: language §2 and §3 (Pools, Branching, Stages); notes §4.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field as attribute
 from typing import assert_never
 
-from msgspec import Struct
 from msgspec.structs import fields
 
 from serq.ir import model as ir
 from serq.ir.evaluate import NotConstant, Terms, evaluate, number
+from serq.ir.walk import parts, statements
 from serq.link import linked as li
 from serq.link.constants import Range
 from serq.link.context import Context, described, named
 from serq.link.expressions import link_expression, link_reference
 from serq.link.modes import check_run
 from serq.link.moments import ADMIT, SESSION, Moment
-from serq.link.names import statements
+from serq.records import dataclass
 
 BOUND = Range("a whole number, at least 1", 1.0, 1e6, whole=True)
 TESTS = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||"})
@@ -51,8 +51,8 @@ class Statements:
     """
 
     context: Context
-    observes: dict[str, bool] = field(default_factory=dict)
-    leases: list[ir.Reference] = field(default_factory=list)
+    observes: dict[str, bool] = attribute(default_factory=dict)
+    leases: list[ir.Reference] = attribute(default_factory=list)
 
     def __post_init__(self) -> None:
         for statement, _ in statements(self.context.program):
@@ -305,20 +305,9 @@ def _reads_of(item: ir.Statement, name: str, path: str) -> Iterator[str]:
     skipped = {"body", "then", "otherwise"} if isinstance(item, ir.Hold | ir.Branch | ir.Loop) else set()
     if isinstance(item, ir.Hold):
         skipped |= {"cache", "lease"} if item.cache is not None else {"lease"}
-    pending: list[tuple[object, str]] = [
-        (getattr(item, f.name), f"{path}.{f.encode_name}")
-        for f in fields(type(item))
-        if f.name not in skipped and f.name not in ("name", "mode")
-    ]
-    while pending:
-        value, here = pending.pop()
-        if value == name and isinstance(value, str):
-            yield here
-        elif isinstance(value, tuple):
-            pending += [(inner, f"{here}[{i}]") for i, inner in enumerate(value)]
-        elif isinstance(value, Struct):
-            pending += [
-                (getattr(value, f.name), f"{here}.{f.encode_name}")
-                for f in fields(type(value))
-                if f.name not in ("function", "distribution", "op", "of", "index_name", "name")
-            ]
+    for field in fields(type(item)):
+        if field.name in skipped or field.name in ("name", "mode"):
+            continue
+        for part, here in parts(getattr(item, field.name), f"{path}.{field.encode_name}"):
+            if isinstance(part, str) and part == name:
+                yield here

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from serq.diagnostics import Findings, Place, error
 from serq.ir import model as ir
 from serq.ir.evaluate import NotConstant, Terms, evaluate, number
-from serq.lint.walk import bodies
+from serq.ir.walk import bodies
 
 
 def find_constant_guards(program: ir.Program, findings: Findings, place_of: Callable[[str], Place]) -> None:

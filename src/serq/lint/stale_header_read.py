@@ -19,7 +19,7 @@ from collections.abc import Callable
 from serq.diagnostics import Findings, Label, Place, error
 from serq.ir import model as ir
 from serq.ir.vocabulary import OBSERVABLES
-from serq.lint.walk import bodies, parts
+from serq.ir.walk import bodies, parts
 
 
 def find_stale_header_reads(program: ir.Program, findings: Findings, place_of: Callable[[str], Place]) -> None:

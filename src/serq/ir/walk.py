@@ -1,6 +1,6 @@
-"""Walking the IR for lints: bodies with their paths, and what an expression reads.
+"""Walking the IR: its bodies and statements with their paths, and what an expression reads.
 
-Both walks use a stack of their own, so that no depth of nesting can exhaust the interpreter's.
+The walks use a stack of their own, so that no depth of nesting can exhaust the interpreter's.
 """
 
 from __future__ import annotations
@@ -38,6 +38,28 @@ def bodies(program: ir.Program) -> Iterator[tuple[Body, str]]:
         yield body, path
         for i, statement in reversed(list(enumerate(body))):
             pending += reversed(inner_bodies(statement, f"{path}[{i}]"))
+
+
+def statements(program: ir.Program) -> Iterator[tuple[ir.Statement, str]]:
+    """Give every statement with its path, in the order of the text: init, turn, session, outer before inner."""
+    workload = program.workload
+    pending: list[tuple[ir.Statement, str]] = []
+    for body, path in (
+        (program.session, "$.session"),
+        (workload.turn, "$.workload.turn"),
+        (workload.init, "$.workload.init"),
+    ):
+        pending += _numbered(body, path)
+    while pending:
+        statement, path = pending.pop()
+        yield statement, path
+        for inner, inner_path in reversed(inner_bodies(statement, path)):
+            pending += _numbered(inner, inner_path)
+
+
+def _numbered(body: Body, path: str) -> list[tuple[ir.Statement, str]]:
+    """Give the statements of a body with their paths, the last first."""
+    return [(statement, f"{path}[{i}]") for i, statement in enumerate(body)][::-1]
 
 
 def parts(expression: object, path: str) -> Iterator[tuple[object, str]]:
