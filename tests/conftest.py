@@ -13,6 +13,13 @@ ROOT = Path(__file__).resolve().parents[1]
 os.environ.setdefault("SERQ_CHECK", "1")
 
 
+# processes that a test starts elsewhere find the same serq
+if "PYTHONPATH" in os.environ:
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        str(Path(part).resolve()) for part in os.environ["PYTHONPATH"].split(os.pathsep) if part
+    )
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="record expected outputs anew")
 

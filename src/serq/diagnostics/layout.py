@@ -53,9 +53,11 @@ def position(span: Span) -> Position:
 
 
 def where(place: Place) -> str:
-    """Give a place in one line: `file:line:column`, or `document at $.path` for IR."""
+    """Give a place in one line: `file:line:column`, `document at $.path` for IR, an option's name for its value."""
     if isinstance(place, Path):
         return f"{place.document} at {place.text}"
+    if place.source.name.startswith("--"):
+        return place.source.name
     at = position(place)
     return f"{at.file}:{at.line}:{at.column}"
 

@@ -40,9 +40,13 @@ def report_value(report: Report) -> dict[str, Any]:
         "pools": [_fields(pool) for pool in report.pools],
         "notes": [_fields(note) for note in report.notes],
         "provenance": {
-            field.name: getattr(report.provenance, field.name) or None for field in fields(report.provenance)
-        }
-        | {"seed": report.provenance.seed},
+            "version": report.provenance.version,
+            "engine": report.provenance.engine,
+            "ir": report.provenance.ir,
+            "trace": report.provenance.trace or None,
+            "seed": report.provenance.seed,
+            "command": report.provenance.command or None,
+        },
     }
 
 

@@ -11,6 +11,7 @@ Reference: language §3, Statistics and Gauges; notes §8.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from typing import TypeVar
 
 from serq.engine.results import GaugeResult, ObserveResult, PoolResult, RunResult, StageResult
@@ -28,18 +29,28 @@ class Provenance:
     ----------
     version : of serq
     engine : "compiled" or "pure Python" (the figures are the same)
-    ir : `sha256:…` of the program's IR, run options and overrides included
-    trace : `sha256:…` of the rows of the trace, or "" without one
     seed : of the random streams
     command : the command line that gives these figures again, without options that only say where they go
+    program_text : the program's IR as JSON, run options and overrides included
+    trace_text : the rows of the trace as text, or "" without one
     """
 
     version: str
     engine: str
-    ir: str
-    trace: str
     seed: int
     command: str
+    program_text: str = field(repr=False)
+    trace_text: str = field(repr=False)
+
+    @property
+    def ir(self) -> str:
+        """Give `sha256:…` of the program's IR."""
+        return _digest(self.program_text)
+
+    @property
+    def trace(self) -> str:
+        """Give `sha256:…` of the rows of the trace, or "" without one."""
+        return _digest(self.trace_text) if self.trace_text else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +172,12 @@ def _member(members: tuple[_Member, ...], name: str, index: int | None) -> _Memb
         if member.name == name and member.index == index:
             return member
     raise KeyError(name if index is None else f"{name}[{index}]")
+
+
+def _digest(text: str) -> str:
+    from hashlib import sha256  # slow to import, and a text report shows no hash
+
+    return f"sha256:{sha256(text.encode()).hexdigest()}"
 
 
 def build_report(result: RunResult, provenance: Provenance, site_place: Callable[[int], str]) -> Report:

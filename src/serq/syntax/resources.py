@@ -8,8 +8,7 @@ Reference: language §2, `poolopt` and `kind`; `unfit` and `preempt by` are this
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from serq.records import dataclass
 from serq.syntax.nodes import (
     Delay,
     Expression,

@@ -7,8 +7,9 @@ declaration begins, to propose a near name, and to keep `grammar.txt` honest (a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from serq.records import dataclass
 
 
 class TokenKind(Enum):

@@ -94,6 +94,18 @@ def test_an_ir_path_has_no_excerpt() -> None:
     ]
 
 
+def test_a_place_in_an_option_is_called_by_it() -> None:
+    """`--set rate` is no file with lines."""
+    source = SourceFile("--set rate", "1 / cap")
+    assert drawn(error("x", "m", span_of(source, "cap"), "not defined"))[1:] == [
+        " --> --set rate",
+        "  |",
+        "1 | 1 / cap",
+        "  |     ^^^ not defined",
+        "  |",
+    ]
+
+
 def test_a_finding_without_a_place_is_its_message() -> None:
     """A missing file has no line to show."""
     assert drawn(error("file-not-readable", "`a.sq` cannot be read", None)) == [

@@ -10,7 +10,7 @@ from serq.report import Provenance, Report, build_report
 from serq.report.notes import constant_zero_notes
 from serq.report.numbers import exact, plain, short
 
-PROVENANCE = Provenance("1.2.3", "pure Python", "sha256:00", "", 0, "serq run a.sq --seed 0")
+PROVENANCE = Provenance("1.2.3", "pure Python", 0, "serq run a.sq --seed 0", "{}", "")
 
 
 def finished_run() -> RunResult:
@@ -83,7 +83,7 @@ def test_provenance_says_what_made_the_figures() -> None:
     assert json.loads(report().to_json())["provenance"] == {
         "version": "1.2.3",
         "engine": "pure Python",
-        "ir": "sha256:00",
+        "ir": "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",  # of `{}`
         "trace": None,
         "seed": 0,
         "command": "serq run a.sq --seed 0",

@@ -1,0 +1,73 @@
+# serQ: what a fresh clone can be asked to do. Every target makes the environment it needs, once.
+
+PYTHON ?= python3
+WORKERS ?= auto
+venv := .venv
+python := $(venv)/bin/python
+serq := $(venv)/bin/serq
+stamps := $(venv)/.stamps
+
+package := pyproject.toml setup.py README.md LICENSE $(shell find src -type f -not -name '*.pyc' -not -name '*.so')
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format verify bench golden develop clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+# ------------------------------------------------------------------------------------------------- environments
+
+$(stamps)/venv:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "serq needs Python 3.11 or later")'
+	test -x $(python) || $(PYTHON) -m venv $(venv)
+	$(python) -m pip install --quiet --upgrade 'setuptools>=77' 'mypy>=1.18'
+	mkdir -p $(stamps) && touch $@
+
+# Installed with its engine compiled. The build runs in the environment itself, so that nothing is fetched twice.
+$(stamps)/installed: $(stamps)/venv $(package)
+	rm -rf build/lib* build/bdist*
+	$(python) -m pip install --quiet --no-build-isolation .
+	$(serq) --version
+	touch $@
+
+$(stamps)/test $(stamps)/verify $(stamps)/bench $(stamps)/plot: $(stamps)/%: $(stamps)/installed pyproject.toml
+	$(python) -c 'import sys, tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
+	  print(*extras[sys.argv[1]], sep="\n")' $* > $@.txt
+	$(python) -m pip install --quiet -r $@.txt
+	touch $@
+
+# ------------------------------------------------------------------------------------------------------- targets
+
+demo: $(stamps)/installed  ## replay the recorded agent trace through one vLLM engine and print the report
+	$(serq) run examples/replay/vllm_replay.sq --set spacing=3.5
+
+test: $(stamps)/test  ## run the whole suite on the compiled engine, then the semantics on the pure Python one
+	$(python) -m pytest -q -n $(WORKERS)
+	PYTHONPATH=src $(python) -m pytest -q -n $(WORKERS) $(wildcard tests/spec tests/unit/engine tests/unit/cli)
+
+check: $(stamps)/test  ## format, lint, types, import directions
+	$(python) -m ruff format --check .
+	$(python) -m ruff check .
+	$(python) -m mypy --strict src
+	$(python) -m pytest -q tests/meta
+
+format: $(stamps)/test  ## format the code and mend what the linter can
+	$(python) -m ruff format .
+	$(python) -m ruff check --fix .
+
+verify: $(stamps)/test $(stamps)/verify  ## hold the simulator against closed forms and published results (minutes)
+	$(python) -m verification
+
+bench: $(stamps)/bench  ## measure speed on the named programs
+	$(python) benchmarks/run.py
+
+golden: $(stamps)/test  ## record the expected outputs anew; read the difference before you commit it
+	$(python) -m pytest -q -n $(WORKERS) --update-golden tests
+	git diff --stat -- tests
+
+develop: $(stamps)/venv  ## install in place, pure Python, for work on the sources
+	SERQ_PURE=1 $(python) -m pip install --quiet --no-build-isolation -e '.[test]'
+	rm -f $(stamps)/installed $(stamps)/test
+
+clean:  ## remove what was built
+	rm -rf build $(stamps) src/serq.egg-info

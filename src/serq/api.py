@@ -1,0 +1,345 @@
+"""The façade: load a program, run it, read the report.
+
+    program = serq.load("chat.sq", set={"rate": 2.5})
+    report = program.run(seed=3)
+
+Input: a file or a text (serQ or its IR as JSON), overrides. Output: `Program`, `Report`.
+
+Invariants: a `Program` is a value: running it changes nothing, and the same program and seed give the same report. What
+is wrong with a program is raised as `ProgramError` when it is loaded; what goes wrong in a run as `RunFailed`.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, NoReturn
+
+from msgspec import structs
+
+from serq import pipeline
+from serq.diagnostics import Diagnostic, Place, ProgramError, SourceFile, error
+from serq.diagnostics.layout import where
+from serq.engine.results import RunError, RunResult
+from serq.errors import RunFailed
+from serq.expand import load_beside, load_nothing
+from serq.ir import model as ir
+from serq.ir.codec import encode_program
+from serq.link.linked import LinkedProgram
+from serq.records import dataclass
+from serq.report import Provenance, Report, build_report
+from serq.report.notes import CONSTANT_ZERO
+from serq.syntax import nodes, parse_expression
+from serq.version import VERSION, engine_kind
+from serq.workload.traces import Trace, read_trace
+
+if TYPE_CHECKING:
+    from serq.engine.simulation import Progress
+
+STDIN = "-"
+TEXT = "<text>"
+
+Value = float | str
+"""An override: a number, or an expression of constants as text."""
+
+RUN_BLOCK = ("horizon", "warmup", "seed", "arrivals")
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    set: Mapping[str, Value] | None = None,
+    definitions: Mapping[str, Value] | None = None,
+    seed: int | None = None,
+    horizon: float | None = None,
+    warmup: float | None = None,
+    arrivals: int | None = None,
+    trace: str | os.PathLike[str] | None = None,
+    command: str = "",
+) -> Program:
+    """Load a program from a file: text, or IR when its first character is `{`; `-` is stdin.
+
+    Parameters
+    ----------
+    path : the file; its libraries and trace are looked for beside it
+    set : values for `let` constants of the program
+    definitions : expressions for definitions without parameters
+    seed, horizon [t], warmup [t], arrivals : in place of the program's run block
+    trace : a trace file in place of the program's, relative to the current directory
+    command : the command line that the report and a failing run shall name, or "" for one made from the overrides
+
+    Raises
+    ------
+    ProgramError
+        When the file cannot be read or the program does not link.
+    """
+    name = os.fspath(path)
+    overrides = Overrides(seed, horizon, warmup, arrivals, None if trace is None else os.fspath(trace))
+    source = read_source(name)
+    return _load(source, None if name == STDIN else name, set or {}, definitions or {}, overrides, command)
+
+
+def loads(
+    text: str,
+    *,
+    set: Mapping[str, Value] | None = None,
+    definitions: Mapping[str, Value] | None = None,
+    seed: int | None = None,
+    horizon: float | None = None,
+    warmup: float | None = None,
+    arrivals: int | None = None,
+    trace: str | os.PathLike[str] | None = None,
+    name: str = TEXT,
+) -> Program:
+    """Load a program from its text, as `load` does; it has no file to find a library beside."""
+    overrides = Overrides(seed, horizon, warmup, arrivals, None if trace is None else os.fspath(trace))
+    return _load(SourceFile(name, text), None, set or {}, definitions or {}, overrides, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What stands in place of the program's run block and trace; None leaves the program's."""
+
+    seed: int | None = None
+    horizon: float | None = None
+    warmup: float | None = None
+    arrivals: int | None = None
+    trace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program that links: its IR, and the linked form the engine is made of.
+
+    Attributes
+    ----------
+    compiled : the IR (overrides of the run block in it) and where its parts stood in the text
+    linked : names are indices, constants numbers
+    trace : the rows of its trace, or None
+    """
+
+    compiled: pipeline.Compiled
+    linked: LinkedProgram
+    trace: Trace | None = field(repr=False)
+    command: str = ""
+
+    @property
+    def ir(self) -> ir.Program:
+        """The definition of the program."""
+        return self.compiled.program
+
+    @property
+    def horizon(self) -> float:
+        """When a run stops at the latest [t]."""
+        return self.linked.horizon
+
+    def to_json(self, *, inline_trace: bool = False) -> str:
+        """Give the IR as JSON; with `inline_trace` the rows of the trace are in it, in place of a path."""
+        program = self.ir
+        trace = program.workload.trace
+        if inline_trace and isinstance(trace, ir.TraceFile) and self.trace is not None:
+            rows = tuple(tuple(ir.TraceRow(*row) for row in turns) for turns in self.trace)
+            inline = ir.InlineTrace(sessions=rows, ordered=trace.ordered)
+            program = structs.replace(program, workload=structs.replace(program.workload, trace=inline))
+        return encode_program(program)
+
+    def run(self, *, seed: int | None = None) -> Report:
+        """Simulate the program and report what it measured.
+
+        Parameters
+        ----------
+        seed : in place of the program's
+
+        Raises
+        ------
+        RunFailed
+            When a value cannot be meant or an instant never settles; it names the time, session and expression.
+        """
+        return self.simulate(seed=seed).report
+
+    def simulate(
+        self,
+        *,
+        seed: int | None = None,
+        records_samples: bool = False,
+        checks: bool = False,
+        progress: Progress | None = None,
+    ) -> Finished:
+        """Simulate the program and keep everything the run left.
+
+        Parameters
+        ----------
+        seed : in place of the program's
+        records_samples : keep the time, session and turn of every sample, for a dump
+        checks : hold the state against its invariants after every event
+        progress : is told how far the run is now and then; a subclass of `serq.engine.simulation.Progress`
+        """
+        linked = self.linked if seed is None else replace(self.linked, seed=seed)
+        command = self.command or self._command(linked.seed)
+        try:
+            result = pipeline.simulate(linked, records_samples=records_samples, checks=checks, progress=progress)
+        except RunError as problem:
+            raise self._failed(problem, linked, command) from None
+        provenance = Provenance(
+            version=VERSION,
+            engine=engine_kind(),
+            seed=linked.seed,
+            command=command,
+            program_text=encode_program(self.ir),
+            trace_text="" if self.trace is None else repr(self.trace),
+        )
+        return Finished(result, build_report(result, provenance, lambda site: where(self.place_of_site(site))), self)
+
+    def place_of_site(self, site: int) -> Place:
+        """Give the text (or the IR path) of an expression or statement of the linked program."""
+        return self.compiled.place_of(self.linked.sites[site])
+
+    def _command(self, seed: int) -> str:
+        return shlex.join(["serq", "run", self.compiled.document, "--seed", str(seed)])
+
+    def _failed(self, problem: RunError, linked: LinkedProgram, command: str) -> RunFailed:
+        """Word a run that stopped: the expression, the moment, the way back to it."""
+        moment = f"at t = {problem.time!r}"
+        if problem.session >= 0:
+            moment += f", session {problem.session}, turn {problem.turn}"
+        words = _without_option(_without_option(shlex.split(command), "--seed"), "--horizon")
+        words += ["--seed", str(linked.seed)]
+        # the horizon is inclusive, so the moment itself is run; an arrival limit would fail for another reason there
+        if problem.time > linked.warmup and linked.arrivals_limit < 0:
+            words += ["--horizon", repr(problem.time)]
+        diagnostic = error(
+            problem.name,
+            problem.message,
+            self.place_of_site(problem.site) if problem.site >= 0 else None,
+            notes=(moment, f"replay: {shlex.join(words)}"),
+            helps=(problem.help_text,) if problem.help_text else (),
+        )
+        return RunFailed(diagnostic, problem.time, problem.session, problem.turn)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that came to its end: what the engine left, and the report of it."""
+
+    result: RunResult = field(repr=False)
+    report: Report
+    program: Program = field(repr=False)
+
+    def refuse(self) -> NoReturn:
+        """Raise the notes of a run that could not go on as errors: what `--strict` asks for."""
+        worded = [note for note in self.report.notes if note.kind != CONSTANT_ZERO]
+        places = [None if found.site < 0 else self.program.place_of_site(found.site) for found in self.result.notes]
+        raise ProgramError(
+            [
+                error("run-cannot-go-on", note.message, place)
+                for note, place in zip(worded, places, strict=True)
+                if note.blocks_run
+            ]
+        )
+
+
+def expanded(path: str, *, definitions: Mapping[str, Value]) -> str:
+    """Give the kernel program that the text of a file stands for, as text."""
+    from serq.syntax.printer import print_program
+
+    source = read_source(path)
+    if _is_ir(source):
+        message = f"`{path}` is IR, which has no sugar to expand"
+        raise ProgramError([error("ir-not-text", message, None)])
+    loader = load_nothing if path == STDIN else load_beside
+    return print_program(pipeline.expand_text(source, loader, _expressions("--def", definitions)))
+
+
+def read_source(path: str) -> SourceFile:
+    """Read a program's file, `-` for stdin; `ProgramError` says why it cannot be read."""
+    try:
+        if path == STDIN:
+            content, name = sys.stdin.buffer.read(), "<stdin>"
+        else:
+            name = path
+            with open(path, "rb") as file:
+                content = file.read()
+        return SourceFile(name, content.decode("utf-8-sig"))
+    except UnicodeDecodeError as problem:
+        reason = f"byte {problem.start} is not UTF-8"
+    except (OSError, ValueError) as problem:  # ValueError: a null character in the path
+        reason = (getattr(problem, "strerror", None) or str(problem)).lower()
+    raise ProgramError([error("file-not-readable", f"`{path}` cannot be read: {reason}", None)])
+
+
+def _load(
+    source: SourceFile,
+    path: str | None,
+    sets: Mapping[str, Value],
+    definitions: Mapping[str, Value],
+    overrides: Overrides,
+    command: str,
+) -> Program:
+    """Compile and link; `path` is None for a program that has no file."""
+    if _is_ir(source):
+        if sets or definitions:
+            raise ProgramError([_folded(source.name, sets, definitions)])
+        compiled = pipeline.compile_ir(source)
+    else:
+        loader = load_nothing if path is None else load_beside
+        values, expressions = _expressions("--set", sets), _expressions("--def", definitions)
+        compiled = pipeline.compile_text(source, loader, values, expressions)
+    compiled = _overridden(compiled, overrides)
+    trace = _trace_rows(compiled, "" if path is None else os.path.dirname(path), overrides.trace is not None)
+    return Program(compiled, pipeline.link_program(compiled, trace), trace, command)
+
+
+def _is_ir(source: SourceFile) -> bool:
+    return source.name.endswith(".json") or source.text.lstrip()[:1] == "{"
+
+
+def _expressions(option: str, values: Mapping[str, Value]) -> dict[str, nodes.Expression]:
+    """Parse overrides; messages call their text by the option."""
+    return {
+        name: parse_expression(SourceFile(f"{option} {name}", value if isinstance(value, str) else repr(value)))
+        for name, value in values.items()
+    }
+
+
+def _overridden(compiled: pipeline.Compiled, overrides: Overrides) -> pipeline.Compiled:
+    """Put the overrides into the IR."""
+    if overrides.trace is not None and compiled.program.workload.trace is None:
+        message = "`--trace` replaces the trace of a program, and this one has none"
+        raise ProgramError([error("trace-not-used", message, compiled.place_of("$.workload"), "has no `trace`")])
+    given = {name: getattr(overrides, name) for name in RUN_BLOCK}
+    run = {name: float(value) for name, value in given.items() if value is not None}
+    return pipeline.with_overrides(compiled, run, overrides.trace)
+
+
+def _trace_rows(compiled: pipeline.Compiled, directory: str, from_option: bool) -> Trace | None:
+    """Read the trace a program names: relative to `directory`, or as it is when an option named it."""
+    trace = compiled.program.workload.trace
+    if trace is None:
+        return None
+    if isinstance(trace, ir.InlineTrace):
+        return tuple(tuple((row.new, row.out, row.think, row.forced) for row in turns) for turns in trace.sessions)
+    path = trace.path if from_option else os.path.join(directory, trace.path)
+    return read_trace(path, compiled.place_of("$.workload.trace"))
+
+
+def _folded(name: str, sets: Mapping[str, Value], definitions: Mapping[str, Value]) -> Diagnostic:
+    option = "--set" if sets else "--def"
+    first = next(iter(sets or definitions))
+    return error(
+        "override-on-ir",
+        f"`{option} {first}=…` has nothing to override: `{name}` is IR, in which constants are folded",
+        None,
+        helps=("give the text of the program, or make the IR anew with `serq ir`",),
+    )
+
+
+def _without_option(words: list[str], option: str) -> list[str]:
+    """Take an option and its value out of a command line."""
+    kept = list(words)
+    while option in kept:
+        at = kept.index(option)
+        del kept[at : at + 2]
+    return kept

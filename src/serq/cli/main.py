@@ -1,0 +1,141 @@
+"""`serq`: find the command, run it, and turn whatever happens into an exit code.
+
+Input: the arguments. Output: an exit code; text on stdout when a command succeeds, and only then; messages on stderr.
+
+    0    done
+    1    the program, its IR, trace, output or run is at fault
+    2    the command line is
+    70   serq is; the message says how to reproduce it
+    130  interrupted; 141 the reader of stdout went away
+
+Invariants: a command's module is imported only when it is run; options are checked before a file is opened.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from serq.cli.output import StdoutFailed, emit, say
+from serq.diagnostics.diagnostic import ProgramError
+
+EXIT_DONE, EXIT_PROGRAM, EXIT_USAGE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 70, 130, 141
+
+COMMANDS = {
+    "run": "Run a program and report what it measured.",
+    "check": "Link a program and report what is wrong with it.",
+    "ir": "Print the IR of a program, as JSON.",
+    "expand": "Print the kernel program that a program stands for.",
+    "explain": "Explain a diagnostic, or list them all.",
+}
+"""Commands and their one-line help, so that listing them imports none of them."""
+
+
+class Commands(click.Group):
+    """A group whose commands live in modules of their own."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Give the names in the order above."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"serq.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command when there is none of the name given."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            ctx.fail(f"no command is named '{args[0]}'" + (f"; did you mean '{near[0]}'?" if near else ""))
+        return super().resolve_command(ctx, args)
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from serq.version import version_line
+
+        emit(f"{version_line()}\n")
+        ctx.exit()
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show it.")
+def serq() -> None:
+    """Compile and simulate LLM serving deployments written in serQ."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and give its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        # not `serq.main`, which has exit codes of its own for an interrupt and a closed pipe
+        with serq.make_context("serq", list(given)) as context:
+            code = serq.invoke(context)
+            return code if isinstance(code, int) else EXIT_DONE
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as problem:
+        problem.show(file=sys.stderr)
+        return problem.exit_code
+    except ProgramError as problem:
+        say(rendered(problem, _format_wanted(given)))
+        return EXIT_PROGRAM
+    except StdoutFailed as problem:
+        say(f"serq: stdout cannot be written: {problem}\n")
+        return EXIT_PROGRAM
+    except BrokenPipeError:
+        return EXIT_PIPE
+    except KeyboardInterrupt:
+        say("serq: interrupted\n")
+        return EXIT_INTERRUPTED
+    except Exception as problem:
+        from serq.errors import InternalError
+
+        if os.environ.get("SERQ_DEBUG", "") not in {"", "0"}:
+            import traceback
+
+            traceback.print_exc()
+        say(InternalError.of(problem, given).report())
+        return EXIT_INTERNAL
+
+
+def rendered(problem: ProgramError, form: str) -> str:
+    """Draw the findings of a program in the form asked for."""
+    if form == "json":
+        from serq.diagnostics.render_json import render_json
+
+        return render_json(problem.diagnostics)
+    if form == "concise":
+        from serq.diagnostics.render_concise import render_concise
+
+        return render_concise(problem.diagnostics)
+    from serq.diagnostics.render_text import render_text
+
+    return render_text(problem.diagnostics, colour=sys.stderr.isatty() and not os.environ.get("NO_COLOR"))
+
+
+def _format_wanted(arguments: list[str]) -> str:
+    """Give the value of `--format`, which click has already checked."""
+    form = "text"
+    for index, argument in enumerate(arguments):
+        if argument == "--format" and index + 1 < len(arguments):
+            form = arguments[index + 1]
+        elif argument.startswith("--format="):
+            form = argument.removeprefix("--format=")
+    return form

@@ -1,0 +1,105 @@
+"""`serq run FILE`: simulate a program and report what it measured.
+
+Output: the report on stdout, as text or JSON; notes about the run on stderr; samples under `--dump`. A command that
+fails prints no report.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import Any
+
+import click
+
+from serq.cli.options import program_options, run_options
+from serq.cli.output import emit, say
+
+
+@click.command("run")
+@program_options
+@run_options
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option("--dump", metavar="DIR", help="Write every sample and gauge path to CSV files in this directory.")
+@click.option("--strict", is_flag=True, help="Fail when the run cannot go on or is stuck, instead of noting it.")
+def command(
+    file: str,
+    sets: tuple[tuple[str, str], ...],
+    definitions: tuple[tuple[str, str], ...],
+    form: str,
+    seed: int | None,
+    horizon: float | None,
+    warmup: float | None,
+    arrivals: int | None,
+    trace: str | None,
+    as_json: bool,
+    dump: str | None,
+    strict: bool,
+) -> int:
+    """Simulate the program FILE (text, IR, or - for stdin) and report what it measured."""
+    from serq import api
+    from serq.cli.progress import ProgressBar
+
+    if dump is not None:
+        from serq.report.dump import check_dump_directory
+
+        check_dump_directory(dump)
+    program = api.load(
+        file,
+        set=dict(sets),
+        definitions=dict(definitions),
+        horizon=horizon,
+        warmup=warmup,
+        arrivals=arrivals,
+        seed=seed,
+        trace=trace,
+        command=replay_command(file, sets, definitions, seed, horizon, warmup, arrivals, trace),
+    )
+    with ProgressBar(program.horizon, sys.stderr) as progress:
+        finished = program.simulate(
+            records_samples=dump is not None,
+            checks=os.environ.get("SERQ_CHECK", "") not in {"", "0"},
+            progress=progress,
+        )
+    report = finished.report
+    notes = [note for note in report.notes if note.kind != "constant-zero"]
+    if strict and report.blocked:
+        finished.refuse()
+    if dump is not None:
+        from serq.report.dump import write_dump
+
+        write_dump(finished.result, dump)
+    emit(report.to_json() if as_json else str(report))
+    # under a text report on a terminal the reader has just seen them
+    if as_json or not sys.stdout.isatty():
+        for note in notes:
+            say(f"note: {note.message}\n")
+    return 0
+
+
+def replay_command(
+    file: str,
+    sets: tuple[tuple[str, str], ...],
+    definitions: tuple[tuple[str, str], ...],
+    seed: int | None,
+    horizon: float | None,
+    warmup: float | None,
+    arrivals: int | None,
+    trace: str | None,
+) -> str:
+    """Give the command line that produces the same figures: what decides them, and nothing about where they go."""
+    words: list[Any] = ["serq", "run", file]
+    for option, pairs in (("--set", sets), ("--def", definitions)):
+        for name, text in pairs:
+            words += [option, f"{name}={text}"]
+    for option, value in (
+        ("--seed", seed),
+        ("--horizon", horizon),
+        ("--warmup", warmup),
+        ("--arrivals", arrivals),
+        ("--trace", trace),
+    ):
+        if value is not None:
+            words += [option, value]
+    return shlex.join(str(word) for word in words)
