@@ -1,7 +1,6 @@
 """The parser: what trees it makes, how it takes words, where spans lie."""
 
 import pytest
-from unit.syntax.strategies import HERE
 
 from serq.diagnostics import ProgramError, SourceFile
 from serq.syntax import nodes as n
@@ -9,6 +8,7 @@ from serq.syntax import parse, parse_expression
 from serq.syntax.cursor import NESTING_LIMIT
 from serq.syntax.expressions import DEPTH_LIMIT
 from serq.syntax.tokens import WORDS
+from unit.syntax.strategies import HERE
 
 
 def program(text: str) -> n.Program:

@@ -2,10 +2,10 @@
 
 import pytest
 from hypothesis import given, settings
-from unit.syntax import strategies
 
 from serq.diagnostics import SourceFile
 from serq.syntax import nodes, parse, parse_expression, print_expression, print_program
+from unit.syntax import strategies
 
 
 def read(text: str) -> nodes.Program:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from unit.syntax import strategies
 
 from serq.diagnostics import ProgramError, SourceFile
 from serq.syntax import nodes, parse, print_program
 from serq.syntax.tokens import MARKS, WORDS
+from unit.syntax import strategies
 
 ROOT = Path(__file__).parents[3]
 
