@@ -11,6 +11,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from mypy_extensions import mypyc_attr
+
+from serq.arithmetic import divide
 from serq.engine.checks import check_world
 from serq.engine.expressions import Expression
 from serq.engine.pool import Pool
@@ -21,6 +24,7 @@ from serq.engine.world import World
 BLOCKED_NAMED_MAX: Final = 5
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Progress:
     """What a watcher of a run is told every so many events; subclass it and override `report`."""
 
@@ -181,9 +185,8 @@ class Simulation:
             figures.utilization = stage.utilization(start, end)
             figures.completed = stage.completed
             figures.throughput = float(stage.completed) / (end - start)
-            if stage.completed > 0:
-                figures.mean_wait = stage.wait_sum / float(stage.completed)
-                figures.mean_service = stage.service_sum / float(stage.completed)
+            figures.mean_wait = divide(stage.wait_sum, float(stage.completed))  # the mean of nothing is NaN
+            figures.mean_service = divide(stage.service_sum, float(stage.completed))
             figures.iterations = stage.iterations
             result.stages.append(figures)
         for pool in w.pools:
@@ -192,8 +195,7 @@ class Simulation:
             row.mean_cached = pool.cached.mean(start, end)
             row.mean_queue = pool.queue.mean(start, end)
             row.mean_holders = pool.holders.mean(start, end)
-            if pool.wait_count > 0:
-                row.mean_wait = pool.wait_sum / float(pool.wait_count)
+            row.mean_wait = divide(pool.wait_sum, float(pool.wait_count))
             row.admissions = pool.admissions
             row.evicted_entries = pool.evicted_entries
             row.evicted_units = pool.evicted_units
