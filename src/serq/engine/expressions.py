@@ -450,6 +450,7 @@ class PoolReference:
 
     def __init__(self, members: list[Pool], index: Expression | None, name: str, site: int) -> None:
         self.members = members
+        self.first = members[0]
         self.index = index
         self.name = name
         self.site = site
@@ -458,7 +459,7 @@ class PoolReference:
         """Give the pool meant now."""
         index = self.index
         if index is None:
-            return self.members[0]
+            return self.first
         return self.members[member_number(index.evaluate(w), len(self.members), self.name, index.site)]
 
 
@@ -467,6 +468,7 @@ class StageReference:
 
     def __init__(self, members: list[Stage], index: Expression | None, name: str, site: int) -> None:
         self.members = members
+        self.first = members[0]
         self.index = index
         self.name = name
         self.site = site
@@ -475,7 +477,7 @@ class StageReference:
         """Give the stage meant now."""
         index = self.index
         if index is None:
-            return self.members[0]
+            return self.first
         return self.members[member_number(index.evaluate(w), len(self.members), self.name, index.site)]
 
 

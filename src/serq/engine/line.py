@@ -47,14 +47,15 @@ class SessionLine:
         return session
 
     def remove(self, session: Session) -> None:
-        """Take one out from anywhere."""
+        """Take one out from anywhere, if it is there (a session that is running is ready and in no line)."""
         if self.head is session:
             self.pop_first()
             return
         ahead = self.head
         while ahead is not None and ahead.behind is not session:
             ahead = ahead.behind
-        assert ahead is not None
+        if ahead is None:
+            return
         ahead.behind = session.behind
         if session.behind is None:
             self.tail = ahead

@@ -202,12 +202,15 @@ class Session:
         self.ready_count: i64 = 0
         self.statement_count: i64 = 0
 
-    def begin_again(self, serial: i64, first: Statement) -> None:
-        """Become the next session: an ended one that left nothing behind saves the making of a new one."""
+    def begin_again(self, serial: i64, first: Statement, written_slots: list[int]) -> None:
+        """Become the next session: an ended one that left nothing behind saves the making of a new one.
+
+        `written_slots` are those the program may have changed.
+        """
         self.serial = serial
         attributes = self.attributes
-        for i in range(len(attributes)):
-            attributes[i] = 0.0
+        for slot in written_slots:
+            attributes[slot] = 0.0
         attributes[SERIAL] = float(serial)
         self.next_statement = first
         self.status = READY
@@ -218,6 +221,16 @@ class Session:
         self.trace_session = -1
         self.trace_row = 0
         self.instant = -1.0
+
+    def forget_preemptions(self, completed: ActiveHold) -> None:
+        """Forget where the session was preempted on the pools of a hold that came to its end."""
+        marks = self.preemptions
+        assert marks is not None
+        for allocation in completed.allocations:
+            for mark in marks:
+                if mark.pool is allocation.pool:
+                    marks.remove(mark)
+                    break
 
     def current_entry(self, pool_id: i64) -> CacheEntry | None:
         """Give the session's own cached prefix at a pool, or None."""

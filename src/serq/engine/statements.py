@@ -182,7 +182,8 @@ class EndHoldStatement(Statement):
             else:
                 allocation.pool.give_back(w, allocation, hold, statement.keep_limit(w))
         s.attributes[COMPUTED] = 0.0
-        s.preemptions = None
+        if s.preemptions is not None:
+            s.forget_preemptions(hold)
         if w.serve_pools():
             w.enter(s)
         return True

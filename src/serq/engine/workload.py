@@ -57,6 +57,7 @@ class Workload:
         self.gap: Expression | None = None
         self.first_at_zero = False
         self.arrivals_limit = -1
+        self.presets = False  # whether a trace or explicit sessions give new sessions something
         self.explicit: list[ExplicitSession] = []
         # the trace: per session its rows, each new, out, think, forced
         self.trace: list[list[list[float]]] = []

@@ -75,6 +75,7 @@ class World:
         self.observes: list[ObserveResult] = []
         self.gauges: list[GaugeResult] = []
         self.attribute_count = 4
+        self.written_slots: list[int] = []  # of the attributes that some statement may change
         # what the program asks for
         self.has_estimates = False
         self.records_samples = False
@@ -153,9 +154,10 @@ class World:
             if stream is None:
                 stream = Stream(absorb(self.session_state, session.serial))
                 session.stream = stream
+                session.stream_begun = True
             elif not session.stream_begun:
                 stream.begin(absorb(self.session_state, session.serial))
-            session.stream_begun = True
+                session.stream_begun = True
             return stream.uniform()
         if purpose == WORKLOAD and session is not None:
             stream = self.turn_stream
@@ -287,19 +289,22 @@ class World:
         """Let the next session arrive: its `init` runs; it is not yet ready."""
         if len(self.spare_sessions) > 0:
             session = self.spare_sessions.pop()
-            session.begin_again(self.arrivals, self.first_statement)
+            session.begin_again(self.arrivals, self.first_statement, self.written_slots)
         else:
             session = Session(self.arrivals, self.attribute_count, self.first_statement)
         self.arrivals += 1
         self.live_count += 1
         self.live.add(1.0, self.now)
-        inside = self.session
-        self.enter(session)
-        self.workload.preset(self, session)
-        self.turn_stream = None
-        self.turn_of_stream = 0
-        self._run_workload(self.workload.init, session)
-        self.enter_or_leave(inside)
+        workload = self.workload
+        if workload.presets:
+            workload.preset(self, session)
+        if len(workload.init) > 0:
+            inside = self.session
+            self.enter(session)
+            self.turn_stream = None
+            self.turn_of_stream = 0
+            self._run_workload(workload.init, session)
+            self.enter_or_leave(inside)
         return session
 
     def begin_turn(self, session: Session) -> None:
