@@ -4,8 +4,8 @@ Input: the two formats in which the scenarios were recorded.  One (``oracle_scen
 that counts vLLM's null block, and one answer; the other (``hand.json``, ``minimal.json``, ``random.json.gz``) holds
 requests and sessions, a clock, usable blocks, and one answer for each group of vLLM releases that agree.
 
-Output: for every answer a `Case`: the settings of ``examples/oracle/vllm_request.sq``, the trace it replays, and what
-the scheduler did.  `differences` compares a finished run with it.
+Output: for every answer a `Case`: the program (``vllm_request.sq`` or ``vllm_priority.sq`` of ``examples/oracle``), its
+settings, the trace it replays, and what the scheduler did.  `differences` compares a finished run with it.
 
 Relies on: the program observes ``sent``, ``first``, ``done`` once per request and ``admitted``, ``found`` once per
 admission, and a session's first trace row is its start, so request *k* of a session is the program's turn *k* + 1.
@@ -22,6 +22,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+FCFS_PROGRAM = "vllm_request.sq"
+PRIORITY_PROGRAM = "vllm_priority.sq"
 
 OBSERVES = ("sent", "first", "done", "admitted", "found")
 
@@ -68,6 +71,7 @@ class Case:
     Attributes
     ----------
     releases : the vLLM releases (or the engine) that gave this answer
+    program : file name of the program in ``examples/oracle``
     settings : `let` name → value, for ``--set``
     trace : text of the trace file
     steps, preemptions : [1] of the whole run; `steps` is None when it was not recorded
@@ -84,6 +88,7 @@ class Case:
     preemptions: int | None
     stuck: bool = False
     unsupported: str | None = None
+    program: str = FCFS_PROGRAM
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +158,7 @@ def _by_release(name: str, scenario: Mapping[str, Any]) -> Iterator[Case]:
     """Read one scenario of the second format: a case for each answer, twice if releases of both cap rules gave it."""
     given = scenario["input"]
     requests, sessions = given.get("requests", []), given.get("sessions", [])
+    by_priority = given["config"].get("policy", "fcfs") == "priority"
     for expected in scenario["expected"]:
         result = expected["result"]
         for lone_free in (False, True):
@@ -161,7 +167,8 @@ def _by_release(name: str, scenario: Mapping[str, Any]) -> Iterator[Case]:
                 continue
             settings = _settings(len(requests) + len(sessions), given["config"], lone_free)
             settings |= _clock(given.get("clock", {"kind": "step"}))
-            settings["shares_output"] = float(not any(s.get("prompts") == "trace" for s in sessions))
+            if not by_priority:
+                settings["shares_output"] = float(not any(s.get("prompts") == "trace" for s in sessions))
             yield Case(
                 name=name,
                 releases=releases,
@@ -171,7 +178,8 @@ def _by_release(name: str, scenario: Mapping[str, Any]) -> Iterator[Case]:
                 steps=result["steps"],
                 preemptions=result["preemptions"],
                 stuck=result["status"] == "stuck",
-                unsupported=_unsupported(given),
+                unsupported=_unsupported(given, expected["vllm"]),
+                program=PRIORITY_PROGRAM if by_priority else FCFS_PROGRAM,
             )
 
 
@@ -194,13 +202,13 @@ def _clock(clock: Mapping[str, Any]) -> dict[str, float]:
     return {constant: clock[constant] for constant in ("c", "d", "e", "a", "b", "c0") if constant in clock}
 
 
-def _unsupported(given: Mapping[str, Any]) -> str | None:
-    """Say why a scenario is outside the program, or None."""
+def _unsupported(given: Mapping[str, Any], releases: Sequence[str]) -> str | None:
+    """Say why an answer is outside the programs, or None; releases that agree share one answer."""
     sessions = given.get("sessions", [])
-    if given["config"].get("policy", "fcfs") != "fcfs":
-        return (
-            "priority policy: the victim is chosen by keys and rejoins its line by them, which `preempt lifo` does not"
-        )
+    if given["config"].get("policy", "fcfs") not in ("fcfs", "priority"):
+        return f"no program has the policy `{given['config']['policy']}`"
+    if given["config"].get("policy") == "priority" and "0.33.0" in releases and "0.32.0" not in releases:
+        return "a grower that preempts itself ends the iteration's serving; 0.33.0 goes on with the residents after it"
     if any("stream" in request for request in given.get("requests", [])):
         return "shared streams: a cache entry belongs to one session"
     if any(_shrinks(s["turns"]) for s in sessions if s.get("prompts") == "trace"):
@@ -241,8 +249,9 @@ def _request(row: Mapping[str, Any], result: Mapping[str, Any], request_count: i
 def trace_text(requests: Iterable[Mapping[str, Any]], sessions: Iterable[Mapping[str, Any]]) -> str:
     """Write requests, then sessions, as a trace whose sessions begin with a row that only waits for their start.
 
-    A row's `new` is the whole prompt: outside ``"prompts": "trace"`` a recorded `new` is what the turn adds to the
-    conversation, so it is added up here.
+    A single request has nothing to think about, so its row's `think` holds its priority (0 without one).  A row's `new`
+    is the whole prompt: outside ``"prompts": "trace"`` a recorded `new` is what the turn adds to the conversation, so
+    it is added up here.
     """
     lines = ["session,turn,new,out,think,forced"]
     rows = [_single(request) for request in requests] + [_turns(session) for session in sessions]
@@ -258,7 +267,7 @@ _Turn = tuple[int, int, float, int]
 
 
 def _single(request: Mapping[str, Any]) -> tuple[float, list[_Turn]]:
-    return request.get("arrive", 0), [(request["prompt"], request["out"], 0, 0)]
+    return request.get("arrive", 0), [(request["prompt"], request["out"], request.get("priority", 0), 0)]
 
 
 def _turns(session: Mapping[str, Any]) -> tuple[float, list[_Turn]]:
@@ -276,10 +285,10 @@ def with_unfit_wait(program: str) -> str:
 
     The language rejects such a request; only the recorded runs that got stuck need the other rule.
     """
-    before = "block bs; evict lru; preempt lifo; }"
+    before = "block bs; evict lru; preempt"
     if program.count(before) != 1:
         raise ValueError("the program's memory pool is not written as expected")
-    return program.replace(before, before.replace(" }", " unfit wait; }"))
+    return program.replace(before, "block bs; evict lru; unfit wait; preempt")
 
 
 # --- comparing -----------------------------------------------------------------------------------------------------
