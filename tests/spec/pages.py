@@ -16,7 +16,7 @@ A page is Markdown. Its fences mean:
     report            `field.path = value`
     notes             `kind: part of the message`, all notes of the report in order
     error             `diagnostic-name: part of its text`, all findings in order
-    expand            consecutive lines of the kernel text
+    expand            a part of the kernel text
     ir PATH           the part of the IR at a path
     text              an illustration; nothing is checked
 
