@@ -56,6 +56,7 @@ format: $(stamps)/test  ## format the code and mend what the linter can
 	$(python) -m ruff check --fix .
 
 verify: $(stamps)/test $(stamps)/verify  ## hold the simulator against closed forms and published results (minutes)
+	$(python) -m pytest -q verification/tests
 	$(python) -m verification
 
 bench: $(stamps)/bench  ## measure speed on the named programs

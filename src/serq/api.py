@@ -22,7 +22,7 @@ from msgspec import structs
 
 from serq import pipeline
 from serq.diagnostics import Diagnostic, Place, ProgramError, SourceFile, error
-from serq.diagnostics.layout import where
+from serq.diagnostics.layout import expansions, where
 from serq.engine.results import RunError, RunResult
 from serq.errors import RunFailed
 from serq.expand import load_beside, load_nothing
@@ -32,6 +32,7 @@ from serq.link.linked import LinkedProgram
 from serq.records import dataclass
 from serq.report import Provenance, Report, build_report
 from serq.report.notes import CONSTANT_ZERO
+from serq.report.numbers import plain
 from serq.syntax import nodes, parse_expression
 from serq.version import VERSION, engine_kind
 from serq.workload.traces import Trace, read_trace
@@ -191,18 +192,24 @@ class Program:
             program_text=encode_program(self.ir),
             trace_text="" if self.trace is None else repr(self.trace),
         )
-        return Finished(result, build_report(result, provenance, lambda site: where(self.place_of_site(site))), self)
+        return Finished(result, build_report(result, provenance, self._where), self)
 
     def place_of_site(self, site: int) -> Place:
         """Give the text (or the IR path) of an expression or statement of the linked program."""
         return self.compiled.place_of(self.linked.sites[site])
+
+    def _where(self, site: int) -> str:
+        """Give the place of a site in a few words; for one inside a definition or an entry, the call too."""
+        place = self.place_of_site(site)
+        calls = [step for step in expansions(place) if step.phrase.startswith("in ")]
+        return where(place) + (f", called at {where(calls[-1].span)}" if calls else "")
 
     def _command(self, seed: int) -> str:
         return shlex.join(["serq", "run", self.compiled.document, "--seed", str(seed)])
 
     def _failed(self, problem: RunError, linked: LinkedProgram, command: str) -> RunFailed:
         """Word a run that stopped: the expression, the moment, the way back to it."""
-        moment = f"at t = {problem.time!r}"
+        moment = f"at t = {plain(problem.time)}"
         if problem.session >= 0:
             moment += f", session {problem.session}, turn {problem.turn}"
         words = _without_option(_without_option(shlex.split(command), "--seed"), "--horizon")

@@ -69,7 +69,9 @@ def _diagnostic(diagnostic: Diagnostic, colour: bool) -> str:
         lines.append(f"{' ' * gutter}{_paint('-->', BLUE, colour)} {where(primary.place)}")
     for number, (source, marks) in enumerate(excerpts):
         if number > 0 or primary is None or not isinstance(primary.place, Span):
-            lines.append(f"{' ' * gutter}{_paint(':::', BLUE, colour)} {source.name}:{marks[0].line}")
+            lines.append(
+                f"{' ' * gutter}{_paint(':::', BLUE, colour)} {source.name}:{marks[0].line}:{marks[0].start + 1}"
+            )
         lines.extend(_excerpt(source, marks, gutter, colour))
     for label in diagnostic.secondary:
         if not isinstance(label.place, Span):

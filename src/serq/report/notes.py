@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 
 from serq.engine.results import ObserveResult, RunNote, RunResult
 from serq.records import dataclass
-from serq.report.numbers import plain
+from serq.report.numbers import plain, short
 
 CONSTANT_ZERO = "constant-zero"
 """The one kind of note that is about samples; all others are the engine's."""
@@ -33,7 +33,8 @@ class Note:
     blocks_run : whether `--strict` lets the run fail because of it
     session : serial number, or None for a note about no session
     pool : the pool's name (`kv`, `kv[1]`), or ""
-    units, available : [units] wanted and there; for a request that never fits, the pool's cap
+    units, available : [units] wanted and there. For a request that never fits, the pool's cap is what is there. For
+        a stuck session, the position it was preempted at and the cap
     since : [t] when it last moved, or None
     count : how many sessions or samples it stands for
     where : `file:line:column` of the statement, or ""
@@ -94,7 +95,7 @@ def _pool_name(result: RunResult, pool: int) -> str:
 
 
 def _message(note: RunNote, pool: str) -> str:
-    units, available, since = plain(note.units), plain(note.available), plain(note.since)
+    units, available, since = plain(note.units), plain(note.available), short(note.since)
     if note.kind == "rejected":
         others = f"; so did {note.count - 1} more" if note.count > 1 else ""
         return (
@@ -107,9 +108,10 @@ def _message(note: RunNote, pool: str) -> str:
             "it never fits (`unfit wait`)"
         )
     if note.kind == "stuck":
+        others = f"; so are {note.count - 1} more" if note.count > 1 else ""
         return (
-            f"session {note.session} is stuck at `{pool}`: preempted again without advancing since t = {since} "
-            f"({units} units wanted, {available} free)"
+            f"session {note.session} is stuck: at t = {since} `{pool}` preempted it at position {units}, no further than "
+            f"the time before (the cap is {available}){others}"
         )
     return (
         f"nothing can move any more: session {note.session} waits for {units} units of `{pool}` since t = {since} and "

@@ -184,7 +184,7 @@ def test_a_place_in_another_file_names_it() -> None:
         "1 | f(1);",
         "  | ^",
         "  |",
-        " ::: lib.sq:2",
+        " ::: lib.sq:2:5",
         "  |",
         "2 | def f(x) { }",
         "  |     ^ defined here".replace("^", "-"),

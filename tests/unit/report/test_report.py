@@ -159,8 +159,8 @@ def test_a_test_that_never_held_is_noted() -> None:
         ),
         (
             note("stuck"),
-            "session 3 is stuck at `kv[1]`: preempted again without advancing since t = 4 (30 units wanted, 10.5 free) "
-            "(at a.sq:8:1)",
+            "session 3 is stuck: at t = 4 `kv[1]` preempted it at position 30, no further than the time before "
+            "(the cap is 10.5) (at a.sq:8:1)",
             True,
         ),
     ],
