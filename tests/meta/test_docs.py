@@ -1,4 +1,4 @@
-"""Documentation is run: links lead somewhere, named files and targets exist, the README's program prints what it says."""
+"""Documentation is run: links lead somewhere, what is named exists, the README's program prints what it says."""
 
 from __future__ import annotations
 

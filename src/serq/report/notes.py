@@ -110,8 +110,8 @@ def _message(note: RunNote, pool: str) -> str:
     if note.kind == "stuck":
         others = f"; so are {note.count - 1} more" if note.count > 1 else ""
         return (
-            f"session {note.session} is stuck: at t = {since} `{pool}` preempted it at position {units}, no further than "
-            f"the time before (the cap is {available}){others}"
+            f"session {note.session} is stuck: at t = {since} `{pool}` preempted it at position {units}, no further "
+            f"than the time before (the cap is {available}){others}"
         )
     return (
         f"nothing can move any more: session {note.session} waits for {units} units of `{pool}` since t = {since} and "

@@ -47,7 +47,7 @@ def test_a_run_imports_what_it_uses() -> None:
 
 
 def seconds(byte_code: Path, *words: str) -> float:
-    """Give the processor time [s] of the fastest of some runs of a command, its byte code at hand as it is installed."""
+    """Give the processor time [s] of a command at its fastest, with byte code at hand as in an installation."""
     cached = environment() | {"PYTHONPYCACHEPREFIX": str(byte_code)}
     cached.pop("PYTHONDONTWRITEBYTECODE", None)
     times = []
