@@ -16,6 +16,7 @@ from serq.expand.admissions import expand_admissions
 from serq.expand.branches import expand_branches
 from serq.expand.definitions import expand_definitions
 from serq.expand.kernel import NotKernel, assert_kernel
+from serq.expand.limits import hold_to_depth
 from serq.expand.pulls import expand_pulls
 from serq.expand.queues import expand_queues
 from serq.expand.report import Report
@@ -102,6 +103,7 @@ def expand(
             program = expand_one(program, report, inputs)
             if expand_one in STOPS_AFTER:
                 findings.stop_if_any()
+        hold_to_depth(report, "the program", None, *program.items)
     except DiagnosticLimit:
         pass
     findings.stop_if_any()

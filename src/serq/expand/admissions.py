@@ -14,18 +14,27 @@ Reports: binding-draws, binding-order, binding-twice, binding-live, binding-name
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from serq.diagnostics import Label, Origin, Span
 from serq.expand.items import Body, declared_kinds, item_bodies, map_item_bodies
+from serq.expand.limits import substitute_within
 from serq.expand.report import Report
-from serq.expand.tree import children, each_statement, free_names, live_reads, map_inner_bodies, substitute, walk
-from serq.expand.vocabulary import BUILTIN_ATTRIBUTES, CONTEXT_VARIABLES
+from serq.expand.tree import (
+    children,
+    each_statement,
+    free_names,
+    live_reads,
+    map_inner_bodies,
+    walk,
+)
+from serq.expand.vocabulary import BUILTIN_ATTRIBUTES, CONTEXT_VARIABLES, MEMBER_FUNCTIONS
 from serq.records import dataclass
 from serq.syntax.nodes import (
     Aggregate,
     Binding,
+    Call,
     Choose,
     Draw,
     Expression,
@@ -34,7 +43,6 @@ from serq.syntax.nodes import (
     Name,
     Node,
     Program,
-    Reference,
     SetStatement,
     Statement,
 )
@@ -107,16 +115,16 @@ def _expanded(hold: Statement, taken: _Taken, read_in_bodies: dict[str, Span], r
     values = _values(hold, taken, report)
 
     def put_in(expression: Expression) -> Expression:
-        return substitute(expression, values)
+        return _put_in(report, "the header of this `hold`", expression.span, expression, values)
 
     sets: list[Statement] = []
     for binding in hold.bindings:
         place = _read_in(hold.body, binding.name)
         if place is None:
             continue
-        read_in_bodies.setdefault(binding.name, binding.span)
         value = values[binding.name]
         if _body_may_read(binding, value, place, taken, report):
+            read_in_bodies.setdefault(binding.name, binding.span)
             origin = Origin(f"`at admission` sets `{_short(binding.name)}` here, for the body reads it", place)
             sets.append(SetStatement(binding.span.through(origin), binding.name, value, binding.span))
     claims = tuple(
@@ -133,6 +141,24 @@ def _expanded(hold: Statement, taken: _Taken, read_in_bodies: dict[str, Span], r
         cache=None if hold.cache is None else put_in(hold.cache),
         lease=None if lease is None else replace(lease, seconds=put_in(lease.seconds)),
     )
+
+
+def _put_in(
+    report: Report, what: str, place: Span, expression: Expression, values: Mapping[str, Expression]
+) -> Expression:
+    """Substitute bindings, which are numbers: one may not have the name of a pool or stage that is looked at."""
+    for call in walk(expression):
+        if isinstance(call, Call) and call.function in MEMBER_FUNCTIONS and call.arguments:
+            first = call.arguments[0]
+            if isinstance(first, Name) and first.name in values:
+                report.add(
+                    "binding-name-taken",
+                    f"`{_short(first.name)}` is bound `at admission`, and `{call.function}` looks at one of that name",
+                    first.span,
+                    "a number here",
+                    helps=("give the binding a name of its own",),
+                )
+    return substitute_within(report, what, place, expression, values, numbers_only=True)
 
 
 def _values(hold: Hold, taken: _Taken, report: Report) -> dict[str, Expression]:
@@ -171,7 +197,8 @@ def _values(hold: Hold, taken: _Taken, report: Report) -> dict[str, Expression]:
                     secondary=(Label(later[read], "bound here"),),
                     helps=("a binding sees the ones before it: change their order",),
                 )
-        values[binding.name] = substitute(binding.value, values)
+        what = f"`{_short(binding.name)}`"
+        values[binding.name] = _put_in(report, what, binding.span, binding.value, values)
     return values
 
 
@@ -239,7 +266,7 @@ def _reads_outside(program: Program) -> Iterable[tuple[str, Span]]:
 def _reads(node: Node, bound: frozenset[str]) -> Iterable[tuple[str, Span]]:
     """Give every read of a name below a node, but for names an aggregate or a hold around binds."""
     match node:
-        case Name() | Indexed() | Reference():
+        case Name() | Indexed():
             if node.name not in bound:
                 yield node.name, node.span
         case Aggregate():

@@ -8,7 +8,7 @@ either, or the hold and the run could mean two members.
 Reference: language §2, Queues; notes §10.
 Reports: unknown-entry, entry-arity, member-index, argument-draws, argument-live, argument-captured,
 argument-not-reference, nothing-leased, from-not-queue, source-as-number, transfer-without-pools, entry-cycle,
-request-not-gateway.
+request-not-gateway, expansion-too-large.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Iterable
 
 from serq.diagnostics import Label, Origin, Span
 from serq.expand.entries import SOURCE_MEMBER, report_from
+from serq.expand.limits import hold_to_depth, hold_to_size, report_excess, substituted_size
 from serq.expand.report import Report, counted, did_you_mean, listed
 from serq.expand.roles import SIGNATURES
 from serq.expand.stations import Station, leased_pool
@@ -31,6 +32,7 @@ from serq.expand.tree import (
     substitute,
     through,
 )
+from serq.syntax.cursor import NESTING_LIMIT
 from serq.syntax.nodes import (
     Entry,
     EntryCall,
@@ -55,6 +57,7 @@ class Calls:
         self.entries = entries
         self.report = report
         self.open: list[EntryKey] = []
+        self.size = 0
 
     def body(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
         """Expand the calls and requests of a body, at any depth."""
@@ -143,8 +146,13 @@ class Calls:
         entry = self.entries.get(key)
         if entry is None or key in self.open:  # a route that requests itself was reported as it was read
             return ()
+        if len(self.open) >= NESTING_LIMIT:
+            excess = f"more than {NESTING_LIMIT} entries inside one another"
+            report_excess(self.report, "the entry called here", excess, origin.span)
         result: list[Statement] = []
         for statement in entry.body:
+            self.size += substituted_size(statement, values)
+            hold_to_size(self.report, "the entry called here", origin.span, self.size)
             try:
                 result.append(substitute(through(statement, origin), values))
             except NotAReference as wrong:
@@ -157,6 +165,8 @@ class Calls:
         self.open.append(key)
         expanded = self.body(tuple(result))
         self.open.pop()
+        if not self.open:
+            hold_to_depth(self.report, "the entry called here", origin.span, *expanded)
         return expanded
 
     def _transfer(

@@ -20,6 +20,7 @@ from typing import TypeVar
 
 from serq.diagnostics import Label, Origin, Span
 from serq.expand.items import declared_kinds, map_item_bodies
+from serq.expand.limits import hold_to_depth, outermost, substitute_within
 from serq.expand.report import Report, counted, did_you_mean, listed
 from serq.expand.tree import (
     NotAReference,
@@ -31,7 +32,6 @@ from serq.expand.tree import (
     map_body,
     map_expressions,
     observed_names,
-    substitute,
     through,
     walk,
 )
@@ -211,6 +211,7 @@ class _Definitions:
                     secondary=(Label(parameter.span, "the parameter"),),
                 )
         reads = _read_counts(parts, [parameter.name for parameter in definition.parameters])
+        hold_to_depth(self.report, f"`{definition.name}`", definition.name_span, *parts)
         self.known.setdefault(definition.name, _Known(definition, reads, frozenset(assigned)))
 
     # --------------------------------------------------------------------------------------------- calls
@@ -347,7 +348,7 @@ class _Definitions:
     def _put_in(self, known: _Known, body: AnyNode, values: Mapping[str, Expression]) -> AnyNode | None:
         """Substitute the arguments, or report the one that would have to be a pool's or stage's name."""
         try:
-            return substitute(body, values)
+            return substitute_within(self.report, f"`{known.name}`", outermost(body.span), body, values)
         except NotAReference as wrong:
             value = values[wrong.name]
             self.report.add(

@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from serq.diagnostics import Label, Origin, Span
 from serq.expand.items import Body, entry_form
+from serq.expand.limits import hold_to_size, size_of
 from serq.expand.report import Report, listed
 from serq.expand.tree import each_statement, map_body, through
 from serq.syntax.nodes import (
@@ -47,7 +48,7 @@ def join_sides(program: Program, report: Report) -> Program:
     server = next((item for item in program.items if isinstance(item, Server)), None)
     kernel_session = next((item for item in program.items if isinstance(item, Session)), None)
     inner = None if workload is None else workload.session
-    _check_words(program, report)
+    _check_words(program, server, inner, report)
     if inner is None:
         if server is not None:
             _report_lone_server(server, kernel_session, report)
@@ -63,6 +64,9 @@ def join_sides(program: Program, report: Report) -> Program:
             helps=("with a `server` or a gateway, keep the one inside `workload`",),
         )
     _check_requests(workload, inner, server, report)
+    if server is not None:
+        requests = sum(isinstance(one, Request) for one in each_statement(inner))
+        hold_to_size(report, "the `server`", _word(server.span, "server"), requests * size_of(*server.body))
     session = Session(workload.span, _spliced(inner, server))
     return Program(program.span, tuple(_placed(program, session)))
 
@@ -89,7 +93,7 @@ def _check_single(program: Program, report: Report) -> None:
         first.setdefault(kind, item)
 
 
-def _check_words(program: Program, report: Report) -> None:
+def _check_words(program: Program, server: Server | None, inner: Body | None, report: Report) -> None:
     """Hold each side to its own words."""
     for item in program.items:
         match item:
@@ -99,7 +103,8 @@ def _check_words(program: Program, report: Report) -> None:
                 for entry in item.entries:
                     _check_server_words(entry.body, entry_form(item, entry), report)
             case Session():
-                _check_no_request(item.body, report)
+                if server is None or inner is not None:  # else one mistake: the session belongs into the workload
+                    _check_no_request(item.body, report)
             case Workload():
                 _check_no_request(item.init, report)
                 _check_no_request(item.turn, report)

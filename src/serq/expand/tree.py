@@ -162,9 +162,29 @@ def each_statement(body: Iterable[Statement]) -> Iterator[Statement]:
 
 def through(node: AnyNode, origin: Origin) -> AnyNode:
     """Give the node with one more expansion around every span in it."""
-    moved = rebuild(node, lambda part: through(part, origin))
-    spans: dict[str, Span] = {name: getattr(moved, name).through(origin) for name in _SPAN_NAMES[type(node)]}
-    return replace(moved, **spans)
+    return cast(AnyNode, _Through(origin).apply(node))
+
+
+class _Through:
+    """One expansion put around many spans. Nodes that came one way together go on sharing their chain."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        # By identity; the old origin is kept beside the new one, so that its identity stays its own.
+        self._chains: dict[int, tuple[Origin, Origin]] = {}
+
+    def apply(self, node: Node) -> Node:
+        moved = rebuild(node, self.apply)
+        spans: dict[str, Span] = {name: self._span(getattr(moved, name)) for name in _SPAN_NAMES[type(node)]}
+        return replace(moved, **spans)
+
+    def _span(self, span: Span) -> Span:
+        inner = span.origin
+        if inner is None:
+            return Span(span.source, span.start, span.end, self.origin)
+        if id(inner) not in self._chains:
+            self._chains[id(inner)] = inner, Origin(inner.form, self._span(inner.span))
+        return Span(span.source, span.start, span.end, self._chains[id(inner)][1])
 
 
 # ------------------------------------------------------------------------------------------------- questions
@@ -231,10 +251,11 @@ def live_reads(*roots: Node) -> Iterator[tuple[str, Span]]:
 # ---------------------------------------------------------------------------------------------- substitution
 
 
-def substitute(node: AnyNode, values: Mapping[str, Expression]) -> AnyNode:
+def substitute(node: AnyNode, values: Mapping[str, Expression], *, numbers_only: bool = False) -> AnyNode:
     """Replace names by expressions, wherever they are read or name a pool, a stage or a queue.
 
-    `q.kv` with `q` replaced by `P` is `P.kv`, by `P[i]` is `P.kv[i]`.
+    `q.kv` with `q` replaced by `P` is `P.kv`, by `P[i]` is `P.kv[i]`. With `numbers_only`, names of members and of
+    what statements hold are left alone.
 
     Raises
     ------
@@ -242,19 +263,22 @@ def substitute(node: AnyNode, values: Mapping[str, Expression]) -> AnyNode:
     """
     if not values:
         return node
-    return cast(AnyNode, _Substitution(values).apply(node))
+    return cast(AnyNode, _Substitution(values, numbers_only).apply(node))
 
 
 class _Substitution:
     """One substitution under way."""
 
-    def __init__(self, values: Mapping[str, Expression]) -> None:
+    def __init__(self, values: Mapping[str, Expression], numbers_only: bool) -> None:
         self.values = values
+        self.numbers_only = numbers_only
 
     def apply(self, node: Node) -> Node:
         match node:
             case Name():
                 return self.values.get(node.name) or self._dotted_name(node)
+            case Indexed() | Reference() | Request() if self.numbers_only:
+                return rebuild(node, self.apply)
             case Indexed():
                 name = self._new_name(node.name, node)
                 return Indexed(node.span, name, cast(Expression, self.apply(node.index)))
@@ -307,14 +331,16 @@ class _Substitution:
     def _aggregate(self, node: Aggregate) -> Aggregate:
         """Go into an aggregate; its index hides the name, and is renamed when it would capture one put in."""
         bound = cast(Expression, self.apply(node.bound))
-        inner = {name: value for name, value in self.values.items() if name != node.index}
+        read = {part for name in free_names(node.body) for part in (name, name.partition(".")[0])} - {node.index}
+        inner = {name: value for name, value in self.values.items() if name in read}
         taken = set(free_names(*inner.values()))
         index, body = node.index, node.body
         if index in taken:
             taken |= set(free_names(body)) | set(inner)
             index = next(new for n in range(2, len(taken) + 3) if (new := f"{node.index}_{n}") not in taken)
             body = substitute(body, {node.index: Name(node.span, index)})
-        return Aggregate(node.span, node.kind, index, bound, substitute(body, inner))
+        body = substitute(body, inner, numbers_only=self.numbers_only)
+        return Aggregate(node.span, node.kind, index, bound, body)
 
 
 def member(reference: Reference) -> Expression:

@@ -195,3 +195,48 @@ def test_a_body_tells_the_calls_around_it() -> None:
         ("in the definition `outer`", "outer(1)"),
         ("in the `server`, for the `request`", "request"),
     ]
+
+
+# --------------------------------------------------------------------------------------------------- limits
+
+
+def doubling(steps: int) -> str:
+    """Give definitions each of which uses the one before it twice, and a session that uses the last."""
+    chain = "".join(f"def f{n}(x) = f{n - 1}(x) + f{n - 1}(x);" for n in range(1, steps))
+    return f"def f0(x) = x + 1; {chain} workload {{ arrive batch(1); }} session {{ set y = f{steps - 1}(1); end; }}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        doubling(16),
+        "def f0(x) = x + 1;"
+        + "".join(f"def f{n}(x) = f{n - 1}(f{n - 1}(x));" for n in range(1, 40))
+        + "session { set y = f39(1); }",
+        "def s0() { end; }"
+        + "".join(f"def s{n}() {{ loop {{ s{n - 1}(); }} }}" for n in range(1, 400))
+        + "session { s399(); }",
+        "queue Q0 : prefill { serve fifo; prefill (n) { run (n); } }"
+        + "".join(f"queue Q{n} : prefill {{ prefill (n) {{ Q{n - 1}.prefill(n); }} }}" for n in range(1, 400))
+        + "session { Q399.prefill(1); }",
+        "queue Q0 : prefill { serve fifo; prefill (n) { run (n); } }"
+        + "".join(
+            f"queue Q{n} : prefill {{ prefill (n) {{ Q{n - 1}.prefill(n); Q{n - 1}.prefill(n); }} }}"
+            for n in range(1, 40)
+        )
+        + "session { Q39.prefill(1); }",
+        "pool k { } session { hold k (b39) at admission (b0 = 1, "
+        + ", ".join(f"b{n} = b{n - 1} + b{n - 1}" for n in range(1, 40))
+        + ") { } }",
+        "workload { session { " + "request; " * 1000 + "} } server { " + "set a = 1; " * 100 + "}",
+    ],
+    ids=["wide", "deep", "nested bodies", "nested entries", "doubling entries", "bindings", "requests"],
+)
+def test_what_grows_past_every_limit_is_refused(text: str) -> None:
+    """Forms that double fill no memory, and the mistake is one finding."""
+    assert findings(tree(text)) == ["expansion-too-large"]
+
+
+def test_what_stays_within_the_limits_is_not() -> None:
+    """Twelve doublings are four thousand copies."""
+    assert len(print_program(expand(tree(doubling(12))))) > 4000
