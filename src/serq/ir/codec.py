@@ -66,13 +66,26 @@ def decode_program(content: str | bytes, document: str = "<ir>") -> ir.Program:
 
 def schema() -> dict[str, Any]:
     """Give the JSON Schema of the IR (draft 2020-12)."""
-    components = msgspec.json.schema(ir.Program)
+    components = _in_order(msgspec.json.schema(ir.Program))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": SCHEMA_ID,
         "title": f"serQ IR, version {ir.IR_VERSION}",
         **components,
     }
+
+
+def _in_order(part: Any) -> Any:
+    """Sort the alternatives of a schema, whose order says nothing and differs from one process to the next."""
+    if isinstance(part, list | tuple):
+        return [_in_order(inner) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    ordered = {key: _in_order(inner) for key, inner in part.items()}
+    for key in ("anyOf", "enum"):
+        if key in ordered:
+            ordered[key] = sorted(ordered[key], key=json.dumps)
+    return ordered
 
 
 class _Repeated(dict[str, Any]):
@@ -203,3 +216,10 @@ def _kinds(words: str) -> str:
         return "an expression: a number, a name, or an object with a `kind`"
     kinds = [_kind(word) for word in words.split(" | ")]
     return kinds[0] if len(kinds) == 1 else f"{', '.join(kinds[:-1])} or {kinds[-1]}"
+
+
+if __name__ == "__main__":
+    import os
+
+    with open(os.path.join(os.path.dirname(__file__), SCHEMA_ID), "w", encoding="utf-8") as file:
+        file.write(json.dumps(schema(), indent=2) + "\n")

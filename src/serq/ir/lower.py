@@ -23,6 +23,9 @@ from serq.ir.vocabulary import BUILTIN_ATTRIBUTES, CONTEXT_VARIABLES, MEMBER_FUN
 from serq.records import dataclass
 from serq.syntax import nodes
 
+MAX_LOWERED = MAX_DEPTH - 8
+"""Forms around a form of the text; the IR counts a few more (the program, a claim, a stage's kind)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
@@ -117,9 +120,7 @@ class _Lowering:
                         raise AssertionError(f"{type(item).__name__} is no kernel item")
             except _TooDeep:
                 pass
-        for block, needed in (("session", "what a session does"), ("run", "how long the run lasts")):
-            if block not in found:
-                self.missing(kernel, block, needed)
+        self.missing(kernel, [block for block in ("session", "run") if block not in found])
         self.collisions(kernel, has_trace)
         if run is None:
             return None
@@ -151,16 +152,20 @@ class _Lowering:
         )
         return False
 
-    def missing(self, kernel: nodes.Program, block: str, needed: str) -> None:
+    def missing(self, kernel: nodes.Program, blocks: list[str]) -> None:
+        """Report blocks that are not there: where a session goes, or how long the run lasts."""
+        if not blocks:
+            return
         end = Span(kernel.span.source, kernel.span.end, kernel.span.end)
-        example = "run { horizon 1000; }" if block == "run" else "session { … }"
+        examples = {"session": "session { … }", "run": "run { horizon 1000; }"}
         self.findings.add(
             error(
                 "missing-declaration",
-                f"the program has no `{block}` block, which says {needed}",
+                f"the program has {' and '.join(f'no `{block}` block' for block in blocks)}",
                 end,
                 "the program ends here",
-                helps=(f"add `{example}`",),
+                notes=("`session` says what a session does, `run` how long the run lasts",),
+                helps=(f"add `{' '.join(examples[block] for block in blocks)}`",),
             )
         )
 
@@ -282,7 +287,7 @@ class _Lowering:
     def expression(self, node: nodes.Expression, path: str, depth: int) -> ir.Expression:
         """Lower an expression; `depth` counts the forms around it."""
         self.spans[path] = node.span
-        if depth > MAX_DEPTH:
+        if depth > MAX_LOWERED:
             self.too_deep(node.span)
         match node:
             case nodes.Number():
@@ -370,7 +375,7 @@ class _Lowering:
         self.findings.add(
             error(
                 "nesting-too-deep",
-                f"the program is nested more than {MAX_DEPTH} forms deep here",
+                f"the program is nested more than {MAX_LOWERED} forms deep here",
                 span,
                 "too deep",
                 helps=("split the expression with `let` or `set`",),
@@ -388,7 +393,7 @@ class _Lowering:
 
     def statement(self, node: nodes.Statement, path: str, depth: int) -> ir.Statement:
         self.spans[path] = node.span
-        if depth > MAX_DEPTH:
+        if depth > MAX_LOWERED:
             self.too_deep(node.span)
         deeper = depth + 1
         match node:

@@ -8,7 +8,6 @@ are the linker's.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -20,7 +19,6 @@ from serq.ir import model as ir
 MAX_DEPTH = 280
 """Statements and expressions may stand so deep in one another: what the text's own limits allow, and a little more."""
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 _NAMED = (ir.Set, ir.Observe, ir.Choose, ir.Pool, ir.Stage, ir.Gauge, ir.Member)
 _NON_EMPTY = {ir.Hold: "pools", ir.Run: "stages", ir.Choose: "keys"}
@@ -92,7 +90,7 @@ def _explicit(session: ir.ExplicitSession, path: str) -> Iterator[tuple[str, str
 
 
 def _name(name: str, path: str) -> Iterator[tuple[str, str, str]]:
-    if not _NAME.fullmatch(name):
+    if not all(part.isidentifier() for part in name.split(".")):
         yield "ir-shape", f"{name!r} is no name: a name is letters, digits and `_`, in parts joined by dots", path
 
 

@@ -2,8 +2,8 @@
 
 Input: an IR expression and the moment it is read at. Output: a `LinkedExpression` without aggregates and `blocksize`.
 Invariants: folding goes bottom up and never across a draw; `&&`, `||` and `?:` with a constant test are the side that
-counts; a folded value is the one evaluation would give, to the last bit. After a finding the result is a constant 0, so
-that the rest of the expression is checked too.
+counts; a folded value is the one evaluation would give, to the last bit. After a finding the result is an expression
+of op "unknown", which takes in what is around it, so that one mistake is one error.
 
 Reference: language §2, Expressions, and §3, Gauges; notes §1 and §2.
 """
@@ -60,7 +60,7 @@ def link_expression(
             return _name(context, expression, path, moment, indices)
         case ir.Member():
             context.error("not-a-number", f"`{expression.name}[…]` is a pool or stage, and this needs a number", path)
-            return constant(context, 0.0, path)
+            return unknown(context, path)
         case ir.Call():
             return _call(context, expression, path, moment, indices)
         case ir.Draw():
@@ -70,7 +70,7 @@ def link_expression(
             if operand.op == "const":
                 value = -operand.number if expression.op == "-" else (1.0 if operand.number == 0.0 else 0.0)
                 return constant(context, value, path)
-            return LinkedExpression("negate" if expression.op == "-" else "not", (operand,), site=context.site(path))
+            return node(context, "negate" if expression.op == "-" else "not", (operand,), path)
         case ir.Binary():
             left = link_expression(context, expression.left, f"{path}.left", moment, indices)
             right = link_expression(context, expression.right, f"{path}.right", moment, indices)
@@ -81,7 +81,7 @@ def link_expression(
             otherwise = link_expression(context, expression.otherwise, f"{path}.otherwise", moment, indices)
             if test.op == "const":
                 return then if test.number != 0.0 else otherwise
-            return LinkedExpression("if", (test, then, otherwise), site=context.site(path))
+            return node(context, "if", (test, then, otherwise), path)
         case ir.Aggregate():
             return _aggregate(context, expression, path, moment, indices)
     assert_never(expression)
@@ -90,6 +90,27 @@ def link_expression(
 def constant(context: Context, value: float, path: str) -> LinkedExpression:
     """Make a number."""
     return LinkedExpression("const", number=value, site=context.site(path))
+
+
+def unknown(context: Context, path: str) -> LinkedExpression:
+    """Make what stands for an expression with a finding; a program that has one is never linked."""
+    return LinkedExpression("unknown", site=context.site(path))
+
+
+def node(
+    context: Context,
+    op: str,
+    arguments: tuple[LinkedExpression, ...],
+    path: str,
+    *,
+    name: str = "",
+    reference: LinkedReference | None = None,
+) -> LinkedExpression:
+    """Make a node that is evaluated, unknown when a part of it is."""
+    for argument in arguments:
+        if argument.op == "unknown":
+            return unknown(context, path)
+    return LinkedExpression(op, arguments, name=name, reference=reference, site=context.site(path))
 
 
 def _binary(
@@ -102,7 +123,7 @@ def _binary(
             return constant(context, 1.0, path)
         if right.op == "const":
             return constant(context, apply_binary(operator, left.number, right.number), path)
-    return LinkedExpression(operator, (left, right), site=context.site(path))
+    return node(context, operator, (left, right), path)
 
 
 # ------------------------------------------------------------------------------------------------------ names
@@ -139,7 +160,7 @@ def _name(context: Context, name: str, path: str, moment: Moment, indices: Indic
         )
     else:
         return LinkedExpression("attribute", slot=context.slots[name], name=name, site=context.site(path))
-    return constant(context, 0.0, path)
+    return unknown(context, path)
 
 
 def _elsewhere(context: Context, name: str, path: str, moment: Moment) -> None:
@@ -198,12 +219,12 @@ def _call(context: Context, call: ir.Call, path: str, moment: Moment, indices: I
         check_function(call, path)
     except NotConstant as found:
         helps = suggestion(call.function, [*FUNCTIONS, *MEMBER_FUNCTIONS], "functions")
-        unknown = found.name == "unknown-function"
-        context.error(found.name, found.message, found.path, found.label, helps=helps if unknown else ())
-        return constant(context, 0.0, path)
+        misspelt = found.name == "unknown-function"
+        context.error(found.name, found.message, found.path, found.label, helps=helps if misspelt else ())
+        return unknown(context, path)
     if {argument.op for argument in arguments} == {"const"}:
         return constant(context, apply_function(call.function, [a.number for a in arguments]), path)
-    return LinkedExpression(call.function, tuple(arguments), site=context.site(path))
+    return node(context, call.function, tuple(arguments), path)
 
 
 def _observable(
@@ -212,19 +233,19 @@ def _observable(
     function = call.function
     if len(call.args) != arity:
         context.error("function-arity", arity_message(f"`{function}`", arity, len(call.args)), path)
-        return constant(context, 0.0, path)
+        return unknown(context, path)
     if not _may_observe(context, function, path, moment):
-        return constant(context, 0.0, path)
+        return unknown(context, path)
     kind = "pool" if function in POOL_OBSERVABLES or function in BLOCK_SIZE else "stage"
     member = call.args[0]
     if not isinstance(member, str | ir.Member):
         context.error(
             UNKNOWN[kind], f"`{function}` reads a {kind}, and this is none", f"{path}.args[0]", f"not a {kind}"
         )
-        return constant(context, 0.0, path)
+        return unknown(context, path)
     reference = link_reference(context, member, kind, f"{path}.args[0]", moment, indices)
     if reference is None:
-        return constant(context, 0.0, path)
+        return unknown(context, path)
     if function == "blocksize":
         return _block_size(context, member, path)
     if function == "budget_left":
@@ -240,7 +261,7 @@ def _observable(
     arguments = []
     for i, argument in enumerate(call.args[1:], 1):
         arguments.append(link_expression(context, argument, f"{path}.args[{i}]", moment, indices))
-    return LinkedExpression(function, tuple(arguments), reference=reference, site=context.site(path))
+    return node(context, function, tuple(arguments), path, reference=reference)
 
 
 def _may_observe(context: Context, function: str, path: str, moment: Moment) -> bool:
@@ -279,7 +300,7 @@ def _block_size(context: Context, member: ir.Reference, path: str) -> LinkedExpr
             "has no blocks",
             also=((f"{family.path}.name", "declared here"),),
         )
-        return constant(context, 0.0, path)
+        return unknown(context, path)
     try:
         value = evaluate(block, f"{family.path}.block", Terms())
     except NotConstant:  # reported where the pool is linked
@@ -311,8 +332,8 @@ def _draw(context: Context, draw: ir.Draw, path: str, moment: Moment, indices: I
             helps=("draw into a session attribute first, and read that",) if moment.attributes else (),
         )
     else:
-        return LinkedExpression("draw", tuple(arguments), name=draw.distribution, site=context.site(path))
-    return constant(context, 0.0, path)
+        return node(context, "draw", tuple(arguments), path, name=draw.distribution)
+    return unknown(context, path)
 
 
 # ------------------------------------------------------------------------------------ references and aggregates
@@ -352,9 +373,8 @@ def _member(
     moment: Moment,
     indices: Indices,
 ) -> LinkedReference | None:
-    before = len(context.findings.items)
     index = link_expression(context, reference.index, f"{path}.index", moment, indices)
-    if len(context.findings.items) > before:
+    if index.op == "unknown":
         return None
     if index.op == "const":
         if not check_index(context, index.number, family, kind, f"{path}.index"):
@@ -388,7 +408,7 @@ def _aggregate(
             else ()
         )
         context.error(found.name, found.message, found.path, found.label, notes=notes, helps=found.helps)
-        return constant(context, 0.0, path)
+        return unknown(context, path)
     operator = "+" if aggregate.of == "sum" else aggregate.of
     around = dict(indices)
     total: LinkedExpression | None = None
@@ -402,7 +422,7 @@ def _aggregate(
             value = total.number + term.number if operator == "+" else apply_function(operator, both)
             total = constant(context, value, path)
         else:
-            total = LinkedExpression(operator, (total, term), site=context.site(path))
+            total = node(context, operator, (total, term), path)
     assert total is not None
     return total
 

@@ -151,9 +151,11 @@ def _check_step(context: Context, reference: ir.Reference, path: str) -> None:
 
 
 def _pools(context: Context, memories: dict[int, int], served: dict[int, int]) -> tuple[li.LinkedPool, ...]:
+    # a pool that several engines share is no one engine's memory: its victim is the holder admitted last, wherever
+    # that one is
     memory_of: dict[int, int] = {}
     for stage, pool_id in memories.items():
-        memory_of.setdefault(pool_id, stage)
+        memory_of[pool_id] = -1 if pool_id in memory_of else stage
     result: list[li.LinkedPool] = []
     for family in context.pools.values():
         pool = context.program.pools[family.position]
