@@ -59,7 +59,6 @@ def load(
     warmup: float | None = None,
     arrivals: int | None = None,
     trace: str | os.PathLike[str] | None = None,
-    command: str = "",
 ) -> Program:
     """Load a program from a file: text, or IR when its first character is `{`; `-` is stdin.
 
@@ -70,7 +69,6 @@ def load(
     definitions : expressions for definitions without parameters
     seed, horizon [t], warmup [t], arrivals : in place of the program's run block
     trace : a trace file in place of the program's, relative to the current directory
-    command : the command line that the report and a failing run shall name, or "" for one made from the overrides
 
     Raises
     ------
@@ -79,8 +77,8 @@ def load(
     """
     name = os.fspath(path)
     overrides = Overrides(seed, horizon, warmup, arrivals, None if trace is None else os.fspath(trace))
-    source = read_source(name)
-    return _load(source, None if name == STDIN else name, set or {}, definitions or {}, overrides, command)
+    command = replay_command(name, set or {}, definitions or {}, overrides)
+    return _load(read_source(name), None if name == STDIN else name, set or {}, definitions or {}, overrides, command)
 
 
 def loads(
@@ -179,7 +177,7 @@ class Program:
         progress : is told how far the run is now and then; a subclass of `serq.engine.simulation.Progress`
         """
         linked = self.linked if seed is None else replace(self.linked, seed=seed)
-        command = self.command or self._command(linked.seed)
+        command = self.command if seed is None else with_options(self.command, {"--seed": str(seed)})
         try:
             result = pipeline.simulate(linked, records_samples=records_samples, checks=checks, progress=progress)
         except RunError as problem:
@@ -204,24 +202,21 @@ class Program:
         calls = [step for step in expansions(place) if step.phrase.startswith("in ")]
         return where(place) + (f", called at {where(calls[-1].span)}" if calls else "")
 
-    def _command(self, seed: int) -> str:
-        return shlex.join(["serq", "run", self.compiled.document, "--seed", str(seed)])
-
     def _failed(self, problem: RunError, linked: LinkedProgram, command: str) -> RunFailed:
         """Word a run that stopped: the expression, the moment, the way back to it."""
         moment = f"at t = {plain(problem.time)}"
         if problem.session >= 0:
             moment += f", session {problem.session}, turn {problem.turn}"
-        words = _without_option(_without_option(shlex.split(command), "--seed"), "--horizon")
-        words += ["--seed", str(linked.seed)]
+        options = {"--seed": str(linked.seed)}
         # the horizon is inclusive, so the moment itself is run; an arrival limit would fail for another reason there
         if problem.time > linked.warmup and linked.arrivals_limit < 0:
-            words += ["--horizon", repr(problem.time)]
+            options["--horizon"] = repr(problem.time)
+        notes = (moment, f"replay: {with_options(command, options)}") if command else (moment,)
         diagnostic = error(
             problem.name,
             problem.message,
             self.place_of_site(problem.site) if problem.site >= 0 else None,
-            notes=(moment, f"replay: {shlex.join(words)}"),
+            notes=notes,
             helps=(problem.help_text,) if problem.help_text else (),
         )
         return RunFailed(diagnostic, problem.time, problem.session, problem.turn)
@@ -343,10 +338,22 @@ def _folded(name: str, sets: Mapping[str, Value], definitions: Mapping[str, Valu
     )
 
 
-def _without_option(words: list[str], option: str) -> list[str]:
-    """Take an option and its value out of a command line."""
-    kept = list(words)
-    while option in kept:
-        at = kept.index(option)
-        del kept[at : at + 2]
-    return kept
+def replay_command(file: str, sets: Mapping[str, Value], definitions: Mapping[str, Value], overrides: Overrides) -> str:
+    """Give the command line that produces the same figures: what decides them, and nothing about where they go."""
+    words = ["serq", "run", file]
+    for option, values in (("--set", sets), ("--def", definitions)):
+        for name, value in values.items():
+            words += [option, f"{name}={value}"]
+    options = {f"--{name}": getattr(overrides, name) for name in (*RUN_BLOCK, "trace")}
+    return with_options(shlex.join(words), {name: str(value) for name, value in options.items() if value is not None})
+
+
+def with_options(command: str, options: Mapping[str, str]) -> str:
+    """Give a command line with options in place of those of the same names; "" stays ""."""
+    words = shlex.split(command)
+    for option, value in options.items():
+        while option in words:
+            at = words.index(option)
+            del words[at : at + 2]
+        words += [option, value]
+    return shlex.join(words) if command else ""

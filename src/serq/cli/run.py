@@ -7,9 +7,7 @@ fails prints no report.
 from __future__ import annotations
 
 import os
-import shlex
 import sys
-from typing import Any
 
 import click
 
@@ -54,7 +52,6 @@ def command(
         arrivals=arrivals,
         seed=seed,
         trace=trace,
-        command=replay_command(file, sets, definitions, seed, horizon, warmup, arrivals, trace),
     )
     with ProgressBar(program.horizon, sys.stderr) as progress:
         finished = program.simulate(
@@ -76,30 +73,3 @@ def command(
         for note in notes:
             say(f"note: {note.message}\n")
     return 0
-
-
-def replay_command(
-    file: str,
-    sets: tuple[tuple[str, str], ...],
-    definitions: tuple[tuple[str, str], ...],
-    seed: int | None,
-    horizon: float | None,
-    warmup: float | None,
-    arrivals: int | None,
-    trace: str | None,
-) -> str:
-    """Give the command line that produces the same figures: what decides them, and nothing about where they go."""
-    words: list[Any] = ["serq", "run", file]
-    for option, pairs in (("--set", sets), ("--def", definitions)):
-        for name, text in pairs:
-            words += [option, f"{name}={text}"]
-    for option, value in (
-        ("--seed", seed),
-        ("--horizon", horizon),
-        ("--warmup", warmup),
-        ("--arrivals", arrivals),
-        ("--trace", trace),
-    ):
-        if value is not None:
-            words += [option, value]
-    return shlex.join(str(word) for word in words)

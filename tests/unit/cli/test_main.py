@@ -56,7 +56,7 @@ def test_run_prints_json(program: str, capsys: pytest.CaptureFixture[str]) -> No
     document = json.loads(out)
     assert (document["horizon"], document["warmup"], document["seed"]) == (50.0, 0.0, 3)
     assert document["provenance"]["command"] == (
-        "serq run a.sq --set 'rate=1 / 2' --seed 3 --horizon 50.0 --warmup 0.0"
+        "serq run a.sq --set 'rate=1 / 2' --horizon 50.0 --warmup 0.0 --seed 3"
     )
 
 
