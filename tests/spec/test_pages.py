@@ -84,7 +84,7 @@ def check_findings(found: list[Diagnostic], example: Example, where: str) -> Non
     """Hold the findings against the `error` fences and the lines pointed at."""
     said = "\n".join(f"  {line_of(d)}: {d.name}: {d.message}" for d in found)
     if example.pointed:
-        lines = sorted((line_of(d), d.name) for d in found)
+        lines = sorted({(line_of(d), d.name) for d in found})
         assert example.pointed == lines, f"{where}: other findings:\n{said}"
     for fence in example.expectations:
         assert fence.kind == "error", f"{where}: a refused program leaves no {fence.kind}"
