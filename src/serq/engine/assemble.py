@@ -7,11 +7,12 @@ semantics.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from serq.engine import expressions as ex
-from serq.engine.pool import PREEMPT_BY, PREEMPT_LIFO, Pool, Spill
+from serq.engine.pool import Pool, Spill
+from serq.engine.preemption import PREEMPT_BY, PREEMPT_LIFO
 from serq.engine.results import GaugeResult, ObserveResult
 from serq.engine.sharing import SharedStage
 from serq.engine.simulation import Simulation
@@ -39,6 +40,9 @@ from serq.engine.step_engine import StepEngine
 from serq.engine.workload import ExplicitSession, ExplicitTurn
 from serq.engine.world import World
 from serq.link import linked as li
+
+CHAINED_MIN = 8
+"""A left-deep chain of one operator with more terms than this (an aggregate written out) is evaluated in a loop."""
 
 TOTALS = frozenset({"residents", "decoders", "kv_decode", "kv_prefill"})
 ESTIMATES = frozenset({"price", "est_lambda", "est_rho", "est_wait"})
@@ -191,8 +195,7 @@ class _Assembly:
         pool.unfit_waits = declared.unfit_waits
         if declared.admit_via >= 0:
             pool.admit_via = self._engine(declared.admit_via)
-        if declared.memory_of >= 0:
-            pool.memory_of = self._engine(declared.memory_of)
+        pool.engines = [self._engine(stage) for stage in declared.memory_of]
         if spill is not None:
             pool.spill = Spill(
                 self.world.pools[spill.pool],
@@ -374,6 +377,11 @@ class _Assembly:
             return ex.Now(site) if e.name == "now" else ex.Context(ex.CONTEXT_NAMES.index(e.name), site)
         if e.reference is not None:
             return self._observable(e)
+        if op in ("+", "min", "max"):
+            terms = chain_of(e)
+            if len(terms) > CHAINED_MIN:
+                kind = {"+": ex.SUM, "min": ex.LEAST, "max": ex.GREATEST}[op]
+                return ex.Chain(kind, [self._expression(t) for t in terms], site)
         arguments = [self._expression(a) for a in e.arguments]
         if op == "draw":
             return self._draw(e.name, arguments, site)
@@ -411,19 +419,34 @@ class _Assembly:
         raise AssertionError(f"a distribution {name!r}")
 
 
+def chain_of(e: li.LinkedExpression) -> list[li.LinkedExpression]:
+    """Give the terms of a left-deep chain of one operator, the leftmost first."""
+    op = e.op
+    terms: list[li.LinkedExpression] = []
+    while e.op == op and len(e.arguments) == 2:
+        left, right = e.arguments
+        terms.append(right)
+        e = left
+    terms.append(e)
+    return terms[::-1]
+
+
+def parts_of(e: li.LinkedExpression) -> Iterator[li.LinkedExpression]:
+    """Give an expression and all its parts, indices included; no recursion, for aggregates are deep."""
+    pending = [e]
+    while pending:
+        part = pending.pop()
+        yield part
+        pending.extend(part.arguments)
+        if part.reference is not None and part.reference.index is not None:
+            pending.append(part.reference.index)
+
+
 def reads_context(e: li.LinkedExpression, names: frozenset[str]) -> bool:
     """Tell whether an expression reads one of some context variables."""
-    if e.op == "context" and e.name in names:
-        return True
-    if e.reference is not None and e.reference.index is not None and reads_context(e.reference.index, names):
-        return True
-    return any(reads_context(a, names) for a in e.arguments)
+    return any(part.op == "context" and part.name in names for part in parts_of(e))
 
 
 def reads_attributes(e: li.LinkedExpression) -> bool:
     """Tell whether an expression reads a session attribute."""
-    if e.op == "attribute":
-        return True
-    if e.reference is not None and e.reference.index is not None and reads_attributes(e.reference.index):
-        return True
-    return any(reads_attributes(a) for a in e.arguments)
+    return any(part.op == "attribute" for part in parts_of(e))

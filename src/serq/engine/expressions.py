@@ -23,7 +23,7 @@ from serq.arithmetic import (
     round_up,
     square_root,
 )
-from serq.engine.results import RunError
+from serq.engine.results import RunError, shown
 
 if TYPE_CHECKING:
     from serq.engine.pool import Pool
@@ -48,7 +48,7 @@ def amount(w: World, expression: Expression, what: str) -> float:
     if value >= 0.0:
         return value
     raise RunError(
-        "amount-not-valid", f"the {what} is {value!r}; it needs to be a number of 0 or more", expression.site
+        "amount-not-valid", f"the {what} is {shown(value)}; it needs to be a number of 0 or more", expression.site
     )
 
 
@@ -156,6 +156,34 @@ class Maximum(Expression):
 
     def evaluate(self, w: World) -> float:
         return maximum(self.left.evaluate(w), self.right.evaluate(w))
+
+
+# What a chain of many terms gives.
+SUM: Final = 0
+LEAST: Final = 1
+GREATEST: Final = 2
+
+
+class Chain(Expression):
+    """An aggregate written out: its terms from the left, in a loop rather than as deep as there are terms."""
+
+    def __init__(self, kind: int, terms: list[Expression], site: int) -> None:
+        super().__init__(site)
+        self.kind = kind
+        self.terms = terms
+
+    def evaluate(self, w: World) -> float:
+        kind = self.kind
+        result = self.terms[0].evaluate(w)
+        for i in range(1, len(self.terms)):
+            value = self.terms[i].evaluate(w)
+            if kind == SUM:
+                result += value
+            elif kind == LEAST:
+                result = minimum(result, value)
+            else:
+                result = maximum(result, value)
+        return result
 
 
 # A comparison's operator as a small integer, so that one class serves all six.
@@ -320,7 +348,7 @@ class Erlang(Expression):
         if not (1.0 <= phases <= 1e6) or phases != round_down(phases):
             raise RunError(
                 "distribution-parameter",
-                f"`~erlang` needs a whole number of phases from 1 to 1000000, and got {phases!r}",
+                f"`~erlang` needs a whole number of phases from 1 to 1000000, and got {shown(phases)}",
                 self.site,
             )
         total = 0.0
@@ -363,7 +391,7 @@ class Bernoulli(Expression):
         if not 0.0 <= probability <= 1.0:
             raise RunError(
                 "distribution-parameter",
-                f"a probability lies between 0 and 1, and this one is {probability!r}",
+                f"a probability lies between 0 and 1, and this one is {shown(probability)}",
                 self.site,
             )
         return 1.0 if w.uniform() < probability else 0.0
@@ -487,7 +515,7 @@ def member_number(value: float, count: int, name: str, site: int) -> int:
         return int(value)
     raise RunError(
         "index-out-of-range",
-        f"the index of `{name}` is {value!r}; its members are 0 to {count - 1}",
+        f"the index of `{name}` is {shown(value)}; its members are 0 to {count - 1}",
         site,
     )
 

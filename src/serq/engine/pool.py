@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mypy_extensions import i64
-
 from serq.arithmetic import round_down, round_up
 from serq.engine.averages import TimeAverage
 from serq.engine.expressions import Expression, amount
 from serq.engine.line import SessionLine
-from serq.engine.results import RunError
+from serq.engine.orders import evaluate_keys, precedes
+from serq.engine.preemption import PREEMPT_NONE, choose_victim
+from serq.engine.results import RunError, shown
 from serq.engine.session import (
     CACHED,
     ENDED,
@@ -39,10 +39,6 @@ if TYPE_CHECKING:
 
 SLACK: Final = 1e-9
 
-# What a failed growth does (`preempt …`).
-PREEMPT_NONE: Final = 0
-PREEMPT_LIFO: Final = 1
-PREEMPT_BY: Final = 2
 
 # How a growth went.
 GREW: Final = 0
@@ -75,7 +71,7 @@ class Pool:
         self.preempt_keys: list[Expression] = []
         self.queue_keys: list[Expression] = []
         self.admit_via: StepEngine | None = None
-        self.memory_of: StepEngine | None = None
+        self.engines: list[StepEngine] = []  # whose memory it is
         self.spill: Spill | None = None
         self.unfit_waits = False
         # the state
@@ -468,7 +464,7 @@ class Pool:
                 return GREW
             if self.preempt_rule == PREEMPT_NONE:
                 break
-            victim = self._victim(w)
+            victim = choose_victim(w, self)
             if victim is None:
                 break
             is_self = victim.session is session
@@ -519,67 +515,6 @@ class Pool:
         if session.job is not None:
             session.job.is_stalled = False
 
-    def _victim(self, w: World) -> Allocation | None:
-        """Choose whom to preempt: of an engine's memory the resident holder admitted last, else the latest holder.
-
-        A holder away from the engine is in no running list (vLLM pops running[-1]); leases are never victims.
-        """
-        engine = self.memory_of
-        if engine is not None:
-            if self.preempt_rule == PREEMPT_BY:
-                return self._victim_by_keys(w, engine)
-            residents = engine.resident_jobs
-            i: i64 = len(residents) - 1
-            while i >= 0:
-                allocation = residents[i].session.hold_on(self)
-                if allocation is not None:
-                    return allocation
-                i -= 1
-            return None
-        if self.preempt_rule == PREEMPT_BY:
-            return self._holder_by_keys(w)
-        latest = self.last_allocation
-        while latest is not None:
-            if latest.in_scope:
-                return latest
-            latest = latest.before
-        return None
-
-    def _victim_keys(self, w: World, session: Session) -> list[float]:
-        inside = w.session
-        w.enter(session)
-        keys = evaluate_keys(w, self.preempt_keys)
-        w.enter_or_leave(inside)
-        return keys
-
-    def _victim_by_keys(self, w: World, engine: StepEngine) -> Allocation | None:
-        """The resident holder with the greatest keys; among equals the one admitted first."""
-        best: Allocation | None = None
-        best_keys: list[float] = []
-        for job in engine.resident_jobs:
-            allocation = job.session.hold_on(self)
-            if allocation is None:
-                continue
-            keys = self._victim_keys(w, job.session)
-            if best is None or precedes(best_keys, keys):
-                best = allocation
-                best_keys = keys
-        return best
-
-    def _holder_by_keys(self, w: World) -> Allocation | None:
-        """The same for a pool that is no engine's memory, over its holders in scope."""
-        best: Allocation | None = None
-        best_keys: list[float] = []
-        allocation = self.first_allocation
-        while allocation is not None:
-            if allocation.in_scope:
-                keys = self._victim_keys(w, allocation.session)
-                if best is None or precedes(best_keys, keys):
-                    best = allocation
-                    best_keys = keys
-            allocation = allocation.after
-        return best
-
     def forget_warmup(self, now: float) -> None:
         """Restart the time averages: the warm-up ends."""
         self.used.restart(now)
@@ -588,37 +523,12 @@ class Pool:
         self.holders.restart(now)
 
 
-def evaluate_keys(w: World, keys: list[Expression]) -> list[float]:
-    """Evaluate the keys of an order; NaN has no place in one."""
-    values: list[float] = []
-    for key in keys:
-        value = key.evaluate(w)
-        if value != value:
-            raise RunError(
-                "key-not-a-number", "a key of this order is NaN, which comes neither before nor after", key.site
-            )
-        values.append(value)
-    return values
-
-
-def precedes(keys: list[float], other: list[float]) -> bool:
-    """Tell whether `keys` come strictly before `other`, compared in order."""
-    for i in range(len(keys)):
-        a = keys[i]
-        b = other[i]
-        if a < b:
-            return True
-        if a > b:
-            return False
-    return False
-
-
 def check_load(allocation: Allocation, tokens: float, site: int) -> None:
     """Refuse a load that the allocation does not cover."""
     if allocation.position + tokens > allocation.amount + SLACK:
         raise RunError(
             "load-beyond-allocation",
-            f"a load of {tokens!r} from position {allocation.position!r} goes beyond the allocation of "
-            f"{allocation.amount!r} on pool `{allocation.pool.name}`",
+            f"a load of {shown(tokens)} from position {shown(allocation.position)} goes beyond the allocation of "
+            f"{shown(allocation.amount)} on pool `{allocation.pool.name}`",
             site,
         )

@@ -143,3 +143,10 @@ class RunError(Exception):
         self.time = 0.0
         self.session = -1
         self.turn = 0
+
+
+def shown(value: float) -> str:
+    """Give a number as a person writes it: whole numbers without a fraction, others with all their digits."""
+    if -1e15 < value < 1e15 and value == float(int(value)):
+        return str(int(value))
+    return repr(value)

@@ -17,7 +17,7 @@ from serq.arithmetic import divide
 from serq.engine.checks import check_world
 from serq.engine.expressions import Expression
 from serq.engine.pool import Pool
-from serq.engine.results import PoolResult, RunError, RunNote, RunResult, StageResult
+from serq.engine.results import PoolResult, RunError, RunNote, RunResult, StageResult, shown
 from serq.engine.session import Session
 from serq.engine.world import World
 
@@ -127,7 +127,7 @@ class Simulation:
         if end <= self.warmup:
             raise RunError(
                 "drained-before-warmup",
-                f"the last session left at {end!r}, not after the warm-up at {self.warmup!r}: nothing was measured",
+                f"the last session left at {shown(end)}, not after the warm-up at {shown(self.warmup)}",
                 -1,
                 "shorten the warm-up or let more sessions arrive",
             )
@@ -139,13 +139,13 @@ class Simulation:
         if w.arrivals < limit:
             raise RunError(
                 "arrivals-not-reached",
-                f"only {w.arrivals} of {limit} arrivals came by the horizon at {self.horizon!r}",
+                f"only {w.arrivals} of {limit} arrivals came by the horizon at {shown(self.horizon)}",
                 -1,
                 "lengthen the horizon or ask for fewer arrivals",
             )
         raise RunError(
             "arrivals-not-drained",
-            f"{w.live_count} of {limit} sessions had not left by the horizon at {self.horizon!r}",
+            f"{w.live_count} of {limit} sessions had not left by the horizon at {shown(self.horizon)}",
             -1,
             "lengthen the horizon",
         )

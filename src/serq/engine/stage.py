@@ -15,7 +15,7 @@ from serq.engine.averages import TimeAverage
 from serq.engine.calendar import Event
 from serq.engine.estimators import Estimates
 from serq.engine.expressions import Expression
-from serq.engine.results import RunError
+from serq.engine.results import RunError, shown
 from serq.engine.session import Job
 from serq.engine.streams import STAGE
 
@@ -318,7 +318,7 @@ class ProcessorSharing(Stage):
         if not capacity >= 0.0:
             raise RunError(
                 "amount-not-valid",
-                f"the capacity of stage `{self.name}` with {present} present is {capacity!r}; it needs to be 0 or more",
+                f"the capacity of stage `{self.name}` with {present} present is {shown(capacity)}; it is 0 or more",
                 self.capacity.site,
             )
         self.rate = capacity / float(present)

@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from serq.engine.expressions import Expression, PoolReference, StageReference, amount
-from serq.engine.pool import GREW, PREEMPTED_ITSELF, SLACK, Pool, check_load, evaluate_keys, precedes
-from serq.engine.results import ObserveResult, RunError
+from serq.engine.orders import evaluate_keys, precedes
+from serq.engine.pool import GREW, PREEMPTED_ITSELF, SLACK, Pool, check_load
+from serq.engine.results import ObserveResult, RunError, shown
 from serq.engine.session import AT_STAGE, COMPUTED, ActiveHold, LeaseExpiry, Session
 from serq.engine.sharing import SharedStage
 
@@ -358,7 +359,7 @@ class BranchStatement(Statement):
         else:
             raise RunError(
                 "guard-not-boolean",
-                f"the `branch` guard is {guard!r}; a guard is 0 or 1",
+                f"the `branch` guard is {shown(guard)}; a guard is 0 or 1",
                 self.guard.site,
                 "to draw with a probability, write `branch with (p)`",
             )
@@ -392,7 +393,7 @@ class ChooseStatement(Statement):
         if not 1.0 <= bound <= 1e6 or bound != float(int(bound)):
             raise RunError(
                 "choose-bound",
-                f"`choose` over {bound!r} candidates; it needs a whole number from 1 to 1000000",
+                f"`choose` over {shown(bound)} candidates; it needs a whole number from 1 to 1000000",
                 self.bound.site,
             )
         attributes = w.attributes

@@ -19,8 +19,9 @@ from mypy_extensions import i64
 
 from serq.engine.calendar import Event
 from serq.engine.expressions import Expression
-from serq.engine.pool import GREW, PREEMPTED_ITSELF, Pool, evaluate_keys, precedes
-from serq.engine.results import RunError
+from serq.engine.orders import evaluate_keys, precedes
+from serq.engine.pool import GREW, PREEMPTED_ITSELF, Pool
+from serq.engine.results import RunError, shown
 from serq.engine.session import Job
 from serq.engine.stage import Stage
 from serq.engine.streams import STAGE
@@ -171,7 +172,7 @@ class StepEngine(Stage):
         if not value >= 0.0:
             raise RunError(
                 "amount-not-valid",
-                f"the {what} of stage `{self.name}` is {value!r}; it needs to be a number of 0 or more",
+                f"the {what} of stage `{self.name}` is {shown(value)}; it needs to be a number of 0 or more",
                 expression.site,
             )
         return value
@@ -212,7 +213,7 @@ class StepEngine(Stage):
             raise RunError(
                 "instant-never-settles",
                 f"stage `{self.name}` ran {ITERATIONS_AT_ONE_INSTANT_MAX} iterations without the clock moving; "
-                f"the cost of the last was {cost!r}",
+                f"the cost of the last was {shown(cost)}",
                 self.cost.site,
             )
         self.iterations += 1
@@ -395,7 +396,7 @@ class StepEngine(Stage):
         if not cost >= 0.0:
             raise RunError(
                 "amount-not-valid",
-                f"the cost of an iteration of stage `{self.name}` is {cost!r}; it needs to be a number of 0 or more",
+                f"the cost of an iteration of stage `{self.name}` is {shown(cost)}; it is a number of 0 or more",
                 self.cost.site,
             )
         return cost

@@ -15,7 +15,7 @@ from mypy_extensions import i64
 
 from serq.engine.calendar import Event
 from serq.engine.expressions import Expression
-from serq.engine.results import RunError
+from serq.engine.results import RunError, shown
 from serq.engine.session import Session
 from serq.engine.streams import ARRIVALS, SESSION
 
@@ -128,7 +128,7 @@ class Workload:
         if not 0.0 < value <= LARGEST:
             raise RunError(
                 "gap-not-positive",
-                f"an interarrival time is {value!r}; the gaps of `renewal` are positive and finite",
+                f"an interarrival time is {shown(value)}; the gaps of `renewal` are positive and finite",
                 gap.site,
             )
         return value

@@ -207,7 +207,7 @@ class LinkedSpill:
 class LinkedPool:
     """One pool (a family's member has its `index`, else None). `block` 0 is no blocks.
 
-    `admit_via` is the step stage's id or -1; `memory_of` the step stage whose memory it is, or -1.
+    `admit_via` is the step stage's id or -1; `memory_of` the step stages whose memory it is.
     `preempt` is "none", "lifo" or "by" with `preempt_keys`. `unfit_waits` is the option `unfit wait`.
     """
 
@@ -220,7 +220,7 @@ class LinkedPool:
     preempt_keys: tuple[LinkedExpression, ...]
     queue: tuple[LinkedExpression, ...]
     admit_via: int
-    memory_of: int
+    memory_of: tuple[int, ...]
     spill: LinkedSpill | None
     unfit_waits: bool
 

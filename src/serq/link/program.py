@@ -151,11 +151,9 @@ def _check_step(context: Context, reference: ir.Reference, path: str) -> None:
 
 
 def _pools(context: Context, memories: dict[int, int], served: dict[int, int]) -> tuple[li.LinkedPool, ...]:
-    # a pool that several engines share is no one engine's memory: its victim is the holder admitted last, wherever
-    # that one is
-    memory_of: dict[int, int] = {}
+    memory_of: dict[int, tuple[int, ...]] = {}
     for stage, pool_id in memories.items():
-        memory_of[pool_id] = -1 if pool_id in memory_of else stage
+        memory_of[pool_id] = (*memory_of.get(pool_id, ()), stage)
     result: list[li.LinkedPool] = []
     for family in context.pools.values():
         pool = context.program.pools[family.position]
@@ -186,7 +184,7 @@ def _pools(context: Context, memories: dict[int, int], served: dict[int, int]) -
                     preempt_keys=keys,
                     queue=queue,
                     admit_via=served.get(index, -1),
-                    memory_of=memory_of.get(index, -1),
+                    memory_of=memory_of.get(index, ()),
                     spill=_spill(context, pool.spill, spill, family, member),
                     unfit_waits=pool.unfit == "wait",
                 )

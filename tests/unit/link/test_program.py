@@ -21,11 +21,11 @@ def test_members_are_flat_and_joined_one_for_one() -> None:
         )
     )
     assert [(p.name, p.index, p.admit_via, p.memory_of) for p in result.pools] == [
-        ("one", None, -1, -1),
-        ("q", 0, 1, -1),
-        ("q", 1, 2, -1),
-        ("kv", 0, -1, 1),
-        ("kv", 1, -1, 2),
+        ("one", None, -1, ()),
+        ("q", 0, 1, ()),
+        ("q", 1, 2, ()),
+        ("kv", 0, -1, (1,)),
+        ("kv", 1, -1, (2,)),
     ]
     assert [(s.name, s.index, s.memory, s.serves) for s in result.stages] == [
         ("z", None, -1, ()),
@@ -45,10 +45,10 @@ def test_every_member_gets_the_family_of_one() -> None:
     assert result.stages[0].serves == (0, 1, 2, 4)
 
 
-def test_a_pool_that_engines_share_is_no_one_engines_memory() -> None:
+def test_a_pool_that_engines_share_is_the_memory_of_each() -> None:
     result = linked(program("pool kv { } stage S[2] : step { budget 4; cost 1; memory kv; }"))
     assert [s.memory for s in result.stages] == [0, 0]
-    assert result.pools[0].memory_of == -1
+    assert result.pools[0].memory_of == (0, 1)
 
 
 @pytest.mark.parametrize(
