@@ -54,6 +54,19 @@ def test_page(page: Path, example: Example, tmp_path: Path) -> None:
     assert samples(again) == samples(finished), f"{where}: the run of its IR leaves other samples"
 
 
+def test_index(root: Path) -> None:
+    """The index of the reference names every page, and the links of the pages and of the index lead somewhere."""
+    index = root / "docs" / "reference" / "README.md"
+    linked = set()
+    for page in (index, *PAGES):
+        for target in re.findall(r"\]\(([^)#]+\.md)\)", page.read_text(encoding="utf-8")):
+            path = (page.parent / target).resolve()
+            assert path.is_file(), f"{page.name} links to {target}, which is not there"
+            if page == index:
+                linked.add(path.stem)
+    assert {page.stem for page in PAGES} <= linked
+
+
 def load(path: Path, example: Example) -> Program:
     """Load a program with the options of its page."""
     return serq.load(path, **overrides(example))
