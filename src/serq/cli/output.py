@@ -16,7 +16,11 @@ class StdoutFailed(Exception):
 def emit(text: str) -> None:
     """Print a command's result. Raises `BrokenPipeError` or `StdoutFailed`."""
     try:
-        sys.stdout.write(text)
+        try:
+            sys.stdout.write(text)
+        except UnicodeEncodeError:  # a terminal of another alphabet, or a file name that is no text
+            encoding = sys.stdout.encoding
+            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()
     except BrokenPipeError:
         abandon_stdout()

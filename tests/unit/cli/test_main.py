@@ -272,6 +272,18 @@ def test_a_reader_that_goes_away_is_no_fault(program: str) -> None:
     process.stderr.close()
 
 
+@pytest.mark.parametrize("words", [["run", "a.sq"], ["run", "a.sq", "--json"], ["check", "a.sq"]])
+def test_a_terminal_of_another_alphabet_gets_a_report(words: list[str], program: str) -> None:
+    """What it cannot show is written out."""
+    name = os.fsdecode(b"\xff.sq")
+    os.rename(program, name)
+    words = [name if word == "a.sq" else word for word in words]
+    done = subprocess.run(
+        [sys.executable, "-m", "serq", *words], env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (0, b"") and rb"\udcff.sq" in done.stdout
+
+
 def test_a_full_disk_is_told(program: str) -> None:
     """Exit 1: the output is at fault."""
     with open("/dev/full", "wb") as full:
