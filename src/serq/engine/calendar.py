@@ -29,6 +29,7 @@ class Event:
     ----------
     at : [t] when, once scheduled; number : its sequence number
     is_scheduled : whether it is in the calendar
+    is_arrival : whether a session comes with it, so that it cannot free what others wait for
     child, sibling, previous : its links in the heap (first child, next sibling, left sibling or parent)
     """
 
@@ -36,6 +37,7 @@ class Event:
         self.at = 0.0
         self.number: i64 = 0
         self.is_scheduled = False
+        self.is_arrival = False
         self.child: Event | None = None
         self.sibling: Event | None = None
         self.previous: Event | None = None

@@ -22,6 +22,7 @@ from serq.engine.session import Session
 from serq.engine.world import World
 
 BLOCKED_NAMED_MAX: Final = 5
+LARGEST: Final = 1.7976931348623157e308  # the greatest finite float
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -209,16 +210,16 @@ class Simulation:
         return result
 
     def _finish_notes(self) -> None:
-        """Name who waits when nothing can move any more."""
-        for stage in self.world.stages:
-            if stage.number.value > 0.0 and not self._is_at_rest(stage.index):
+        """Name who waits when nothing can move any more: no event is left but arrivals.
+
+        The run is over, so the calendar may be emptied to see.
+        """
+        calendar = self.world.calendar
+        while calendar.first is not None:
+            event = calendar.pop()
+            if not event.is_arrival and event.at <= LARGEST:
                 return
         self._note_blocked()
-
-    def _is_at_rest(self, stage_index: int) -> bool:
-        """Tell whether a stage with jobs has none that will be done: an engine that cannot start an iteration."""
-        stage = self.world.stages[stage_index]
-        return stage.is_step and stage.busy_count(self.world) == 0.0
 
     def _note_blocked(self) -> None:
         """Nothing is in service: every live session waits for somebody who waits. Name the first few."""

@@ -102,7 +102,6 @@ class StepEngine(Stage):
         """Take a preempted session's job out; tokens of the iteration being formed go back to the budget."""
         if self.is_forming:
             self._take_back(job)
-            self.has_preempted = True
         if job in self.batch:
             self.batch.remove(job)
         job.is_resident = False
@@ -195,11 +194,13 @@ class StepEngine(Stage):
         self.scanned = 0
         self.has_preempted = False
         self.is_forming = True
+        w.forming = self
         if self.exclusive_prefill:
             self._form_exclusive(w, chunk)
         else:
             self._form(w, chunk)
         self.is_forming = False
+        w.forming = None
         if len(self.batch) == 0 and not self.has_preempted:
             w.enter_or_leave(inside)
             return

@@ -108,9 +108,9 @@ class Workload:
     def start(self, w: World) -> None:
         """Let the sessions of time 0 arrive and schedule the others."""
         for _ in range(self.initial_count):
-            w.make_ready(w.new_session())
-        for given in self.explicit:
-            w.calendar.schedule(ExplicitArrival(), given.at)
+            w.make_ready(w.new_session(w.arrivals))
+        for i in range(len(self.explicit)):
+            w.calendar.schedule(ExplicitArrival(i), self.explicit[i].at)
         if self.is_open and self.arrivals_limit != 0:
             arrival = Arrival()
             if self.first_at_zero:
@@ -139,6 +139,7 @@ class Arrival(Event):
 
     def __init__(self) -> None:
         super().__init__()
+        self.is_arrival = True
         self.instant = -1.0
         self.instant_count = 0
 
@@ -158,11 +159,16 @@ class Arrival(Event):
             )
         if workload.arrivals_limit < 0 or world.arrivals + 1 < workload.arrivals_limit:
             world.calendar.schedule(self, world.now + workload.next_gap(world))
-        world.make_ready(world.new_session())
+        world.make_ready(world.new_session(world.arrivals))
 
 
 class ExplicitArrival(Event):
-    """The arrival of the next explicit session; those of one time come in the order of the list."""
+    """The arrival of one explicit session, by its place in the list; those of one time come in that order."""
+
+    def __init__(self, serial: i64) -> None:
+        super().__init__()
+        self.is_arrival = True
+        self.serial: i64 = serial
 
     def fire(self, world: World) -> None:
-        world.make_ready(world.new_session())
+        world.make_ready(world.new_session(self.serial))

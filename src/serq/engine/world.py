@@ -35,6 +35,7 @@ from serq.engine.session import (
 from serq.engine.sharing import Sharing
 from serq.engine.stage import Stage
 from serq.engine.statements import EndStatement, Statement
+from serq.engine.step_engine import StepEngine
 from serq.engine.streams import (
     ARRIVALS,
     EVICTION,
@@ -128,6 +129,7 @@ class World:
         self.notes: list[RunNote] = []
         self.rejected_count = 0
         self.last_rejection: RunNote | None = None
+        self.forming: StepEngine | None = None  # the engine whose iteration is being put together
         self.spare_sessions: list[Session] = []
 
     # --------------------------------------------------------------------------------------------- the moment
@@ -285,13 +287,13 @@ class World:
 
     # ------------------------------------------------------------------------------------- sessions come and go
 
-    def new_session(self) -> Session:
-        """Let the next session arrive: its `init` runs; it is not yet ready."""
+    def new_session(self, serial: i64) -> Session:
+        """Let a session arrive: its `init` runs; it is not yet ready."""
         if len(self.spare_sessions) > 0:
             session = self.spare_sessions.pop()
-            session.begin_again(self.arrivals, self.first_statement, self.written_slots)
+            session.begin_again(serial, self.first_statement, self.written_slots)
         else:
-            session = Session(self.arrivals, self.attribute_count, self.first_statement)
+            session = Session(serial, self.attribute_count, self.first_statement)
         self.arrivals += 1
         self.live_count += 1
         self.live.add(1.0, self.now)
@@ -353,7 +355,7 @@ class World:
             self.replaced_count += 1
             if self.replaced_count > REPLACEMENTS_AT_ONE_INSTANT_MAX:
                 self._never_settles(session, f"was the {self.replaced_count}th to end")
-            self.make_ready(self.new_session())
+            self.make_ready(self.new_session(self.arrivals))
         self.serve_pools()
 
     def end_lease(self, lease: LeaseExpiry) -> None:
@@ -409,6 +411,8 @@ class World:
             if is_last:
                 break
         pool.preemptions += 1
+        if self.forming is not None:
+            self.forming.has_preempted = True
         session.attributes[COMPUTED] = computed
         self._count_stuck(session, pool, computed, hold.statement.site)
         session.next_statement = hold.statement

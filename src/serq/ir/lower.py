@@ -182,12 +182,14 @@ class _Lowering:
                 )
             )
             return None
-        warmup, seed = self.optional(node.warmup, "$.run.warmup"), self.optional(node.seed, "$.run.seed")
+        warmup, seed = self.folded(node.warmup, "$.run.warmup"), self.folded(node.seed, "$.run.seed")
+        horizon = self.folded(node.horizon, "$.run.horizon")
+        assert horizon is not None
         return ir.RunBlock(
-            horizon=self.expression(node.horizon, "$.run.horizon", 1),
+            horizon=horizon,
             warmup=0.0 if warmup is None else warmup,
             seed=1.0 if seed is None else seed,
-            arrivals=self.optional(node.arrivals, "$.run.arrivals"),
+            arrivals=self.folded(node.arrivals, "$.run.arrivals"),
         )
 
     # ---------------------------------------------------------------------------------------------- constants
@@ -365,6 +367,17 @@ class _Lowering:
     def optional(self, node: nodes.Expression | None, path: str, depth: int = 1) -> ir.Expression | None:
         return None if node is None else self.expression(node, path, depth)
 
+    def folded(self, node: nodes.Expression | None, path: str) -> ir.Expression | None:
+        """Lower an expression in a constant's place to its number; one without a value stays for the linker to word."""
+        if node is None:
+            return None
+        lowered = self.expression(node, path, 1)
+        try:
+            value = evaluate(lowered, path, Terms())
+        except NotConstant:
+            return lowered
+        return lowered if math.isnan(value) else _number(value)
+
     def reference(self, node: nodes.Reference, path: str, depth: int = 1) -> ir.Reference:
         self.spans[path] = node.span
         if node.index is None:
@@ -487,16 +500,16 @@ class _Lowering:
     def pool(self, node: nodes.Pool, path: str) -> ir.Pool:
         self.spans[path] = node.span
         self.spans[f"{path}.name"] = node.name_span
-        cap = self.optional(node.cap, f"{path}.cap")
+        cap = self.folded(node.cap, f"{path}.cap")
         preempt: Any = node.preempt
         if isinstance(node.preempt, tuple):
             preempt = self.expressions(node.preempt, f"{path}.preempt", 1)
         unfit: Any = node.unfit
         return ir.Pool(
             name=node.name,
-            size=self.optional(node.size, f"{path}.size"),
+            size=self.folded(node.size, f"{path}.size"),
             cap="inf" if cap is None else cap,
-            block=self.optional(node.block, f"{path}.block"),
+            block=self.folded(node.block, f"{path}.block"),
             evict=self.expressions(node.evict or (), f"{path}.evict", 1),
             preempt="none" if preempt is None else preempt,
             queue=self.expressions(node.waiting or (), f"{path}.queue", 1),
@@ -521,13 +534,13 @@ class _Lowering:
         return ir.Stage(
             name=node.name,
             kind=self.stage_kind(node.kind, f"{path}.kind"),
-            size=self.optional(node.size, f"{path}.size"),
+            size=self.folded(node.size, f"{path}.size"),
         )
 
     def stage_kind(self, node: nodes.StageKind, path: str) -> ir.Fifo | ir.ProcessorSharing | ir.Delay | ir.Step:
         match node:
             case nodes.Fifo():
-                servers = self.optional(node.server_count, f"{path}.servers")
+                servers = self.folded(node.server_count, f"{path}.servers")
                 return ir.Fifo(servers=1.0 if servers is None else servers)
             case nodes.ProcessorSharing():
                 return ir.ProcessorSharing(capacity=self.expression(node.capacity, f"{path}.capacity", 1))
@@ -583,15 +596,18 @@ class _Lowering:
         self.spans[path] = node.span
         if node.argument is None:
             return ir.NoArrivals()
+        field_name = {"poisson": "rate", "renewal": "gap", "closed": "population", "batch": "count"}[node.kind]
+        argument = self.folded(node.argument, f"{path}.{field_name}")
+        assert argument is not None
         match node.kind:
             case "poisson":
-                return ir.Poisson(rate=self.expression(node.argument, f"{path}.rate", 1))
+                return ir.Poisson(rate=argument)
             case "renewal":
-                return ir.Renewal(gap=self.expression(node.argument, f"{path}.gap", 1))
+                return ir.Renewal(gap=argument)
             case "closed":
-                return ir.Closed(population=self.expression(node.argument, f"{path}.population", 1))
+                return ir.Closed(population=argument)
             case "batch":
-                return ir.Batch(count=self.expression(node.argument, f"{path}.count", 1))
+                return ir.Batch(count=argument)
         raise AssertionError(f"no arrivals of kind {node.kind!r}")
 
 
