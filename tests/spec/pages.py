@@ -15,6 +15,7 @@ A page is Markdown. Its fences mean:
     gauges            `name: values`, each `VALUE from TIME`
     report            `field.path = value`
     notes             `kind: part of the message`, all notes of the report in order
+    same              names of observes: their values are those of the variant before
     error             `diagnostic-name: part of its text`, all findings in order
     expand            a part of the kernel text
     ir PATH           the part of the IR at a path
@@ -32,7 +33,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-EXPECTATIONS = ("observes", "gauges", "report", "notes", "error", "expand", "ir")
+EXPECTATIONS = ("observes", "gauges", "report", "notes", "same", "error", "expand", "ir")
 FILES = ("csv", "library")
 KNOWN = ("serq", "json", "options", "text", *FILES, *EXPECTATIONS)
 POINTED = re.compile(r"//\s*error\[([a-z0-9-]+)\]\s*$")
@@ -50,7 +51,7 @@ class Fence:
 
 @dataclass
 class Example:
-    """One program of a page and what it must do."""
+    """One program of a page and what it must do; `before` is the variant before it."""
 
     heading: str
     line: int
@@ -59,6 +60,7 @@ class Example:
     files: dict[str, str] = field(default_factory=dict)
     options: list[str] = field(default_factory=list)
     expectations: list[Fence] = field(default_factory=list)
+    before: Example | None = None
 
     @property
     def pointed(self) -> list[tuple[int, str]]:
@@ -118,7 +120,10 @@ def _examples(heading: str, fences: list[Fence], path: Path) -> list[Example]:
         if fence.kind in ("serq", "json"):
             if fence.kind == "serq" and fence.argument == "more":
                 files, options = dict(common.files), list(common.options)
-                examples.append(Example(heading, fence.line, common.text + fence.text, False, files, options))
+                before = None if current is common else current
+                examples.append(
+                    Example(heading, fence.line, common.text + fence.text, False, files, options, before=before)
+                )
             elif current is not common:
                 raise PageError(f"{place}: a `serq` fence after a `serq more` of the same heading")
             else:

@@ -28,10 +28,7 @@ ROW = re.compile(r"at (?P<time>[^,:]+)(?:, session (?P<session>\d+))?(?:, turn (
 )
 def test_page(page: Path, example: Example, tmp_path: Path) -> None:
     """The program of a heading leaves what the fences after it say."""
-    path = tmp_path / ("program.json" if example.is_json else "program.sq")
-    path.write_text(example.text, encoding="utf-8")
-    for name, text in example.files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    path = write(example, tmp_path)
     where = f"{page.name}:{example.line}"
     if example.is_refused:
         with pytest.raises(ProgramError) as caught:
@@ -48,7 +45,12 @@ def test_page(page: Path, example: Example, tmp_path: Path) -> None:
         return
     finished = program.simulate(records_samples=True, checks=True)
     for fence in example.expectations:
-        CHECKS.get(fence.kind, lambda *_: None)(finished, fence, page)
+        if fence.kind == "same":
+            assert example.before is not None, f"{page.name}:{fence.line}: there is no variant before"
+            other = load(write(example.before, tmp_path), example.before).simulate(checks=True)
+            check_same(other, finished, fence, page)
+        elif fence.kind in CHECKS:
+            CHECKS[fence.kind](finished, fence, page)
     from_ir = serq.loads(program.to_json(inline_trace=True), name="program.json")
     again = from_ir.simulate(records_samples=True)
     assert samples(again) == samples(finished), f"{where}: the run of its IR leaves other samples"
@@ -65,6 +67,15 @@ def test_index(root: Path) -> None:
             if page == index:
                 linked.add(path.stem)
     assert {page.stem for page in PAGES} <= linked
+
+
+def write(example: Example, folder: Path) -> Path:
+    """Write a program and the files beside it."""
+    path = folder / ("program.json" if example.is_json else "program.sq")
+    path.write_text(example.text, encoding="utf-8")
+    for name, text in example.files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return path
 
 
 def load(path: Path, example: Example) -> Program:
@@ -163,6 +174,14 @@ def check_observes(finished: Finished, fence: Fence, page: Path) -> None:
             expected = [value for text in texts for value in numbers(text.rstrip(","))]
             assert len(expected) == len(observe.values), place
             assert all(map(same, expected, observe.values)), place
+
+
+def check_same(other: Finished, finished: Finished, fence: Fence, page: Path) -> None:
+    """Hold the values of observes against those of another run; there must be some."""
+    for name in fence.text.split():
+        expected, actual = (next(o.values for o in run.result.observes if o.name == name) for run in (other, finished))
+        assert expected, f"{page.name}:{fence.line}: {name} has no sample"
+        assert expected == actual, f"{page.name}:{fence.line}: {name} is {actual}, and was {expected}"
 
 
 def check_gauges(finished: Finished, fence: Fence, page: Path) -> None:
