@@ -7,7 +7,7 @@ is moved or cancelled leaves nothing stale behind. The order is total, so the sh
 
 The heap is a pairing heap of the events themselves, linked by their attributes: compiled, that is faster here than any
 list,
-whose items are checked and counted at every access (docs/design/0004).
+whose items are checked and counted at every access (docs/design/0007).
 
 References: M. L. Fredman, R. Sedgewick, D. D. Sleator, R. E. Tarjan, "The pairing heap" (Algorithmica 1, 1986).
 """
