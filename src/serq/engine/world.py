@@ -331,7 +331,10 @@ class World:
         session.next_statement = next_statement
 
     def end_session(self, session: Session) -> None:
-        """Let a session leave: holds are released from inner to outer, then leases in the order taken; caches stay."""
+        """Let a session leave: holds are released from inner to outer, then leases in the order taken; caches stay.
+
+        Nobody is let in here: what became free is tried when the ready list is next empty.
+        """
         hold = session.hold
         while hold is not None:
             session.hold = hold.outer
@@ -356,7 +359,6 @@ class World:
             if self.replaced_count > REPLACEMENTS_AT_ONE_INSTANT_MAX:
                 self._never_settles(session, f"was the {self.replaced_count}th to end")
             self.make_ready(self.new_session(self.arrivals))
-        self.serve_pools()
 
     def end_lease(self, lease: LeaseExpiry) -> None:
         """Give a leased allocation back; its hold's `cache` clause is read now. The caller lets others in."""
