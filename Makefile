@@ -67,8 +67,10 @@ golden: $(stamps)/test  ## record the expected outputs anew; read the difference
 	git diff --stat -- tests
 
 develop: $(stamps)/venv  ## install in place, pure Python, for work on the sources
+	find src -name '*.so' -delete
 	SERQ_PURE=1 $(python) -m pip install --quiet --no-build-isolation -e '.[test]'
 	rm -f $(stamps)/installed $(stamps)/test
 
 clean:  ## remove what was built
 	rm -rf build $(stamps) src/serq.egg-info
+	find src -name '*.so' -delete

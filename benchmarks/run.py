@@ -95,7 +95,11 @@ def main() -> None:
             for benchmark in chosen:
                 for contender in (ours, *others):
                     contender.time(benchmark)
-    print(f"{'program':<10} {'serq [s]':>9}" + "".join(f" {c.label + ' [s]':>12} {'ratio':>7}" for c in others) + "    aim")
+    print(
+        f"{'program':<10} {'serq [s]':>9}"
+        + "".join(f" {c.label + ' [s]':>12} {'ratio':>7}" for c in others)
+        + "    aim"
+    )
     for benchmark in chosen:
         row = f"{benchmark.name:<10} {ours.seconds[benchmark.name]:9.3f}"
         for contender in others:
