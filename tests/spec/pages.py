@@ -220,4 +220,6 @@ def same(expected: float, actual: float | None) -> bool:
     """Tell whether a figure is the expected one, within 1e-9 of its size; a figure that does not exist is `nan`."""
     if actual is None or math.isnan(actual) or math.isnan(expected):
         return (actual is None or math.isnan(actual)) and math.isnan(expected)
-    return actual == expected or abs(actual - expected) <= 1e-9 * max(1.0, abs(expected))
+    if math.isinf(actual) or math.isinf(expected):
+        return actual == expected
+    return abs(actual - expected) <= 1e-9 * max(1.0, abs(expected))
