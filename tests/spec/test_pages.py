@@ -115,8 +115,16 @@ def check_findings(found: list[Diagnostic], example: Example, where: str) -> Non
         expected = rows(fence)
         assert [name for _, name, _ in expected] == [d.name for d in found], f"{where}: other findings:\n{said}"
         for (number_, _, part), diagnostic in zip(expected, found, strict=True):
-            text = " ".join((diagnostic.message, *diagnostic.notes, *diagnostic.helps))
+            text = words_of(diagnostic)
             assert part in text, f"line {number_}: {part!r} is not in the finding:\n  {text}"
+
+
+def words_of(diagnostic: Diagnostic) -> str:
+    """Give all that a finding says, and in an IR the path it points at."""
+    words = [diagnostic.message, *diagnostic.notes, *diagnostic.helps]
+    if diagnostic.primary is not None and not isinstance(diagnostic.primary.place, Span):
+        words.append(diagnostic.primary.place.text)
+    return " ".join(words)
 
 
 def line_of(diagnostic: Diagnostic) -> int:
