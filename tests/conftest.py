@@ -6,12 +6,18 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
 # every run of the suite holds the state of the engine against its invariants after every event
 os.environ.setdefault("SERQ_CHECK", "1")
 
+
+# how long an example takes says more about the machine than about serQ; where the machine must not matter at all (CI), the
+# examples are the same each time
+settings.register_profile("serq", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("serq")
 
 # processes that a test starts elsewhere find the same serq
 if "PYTHONPATH" in os.environ:

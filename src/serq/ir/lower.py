@@ -376,7 +376,11 @@ class _Lowering:
             value = evaluate(lowered, path, Terms())
         except NotConstant:
             return lowered
-        return lowered if math.isnan(value) else _number(value)
+        if math.isnan(value):
+            return lowered
+        for part in [place for place in self.spans if place.startswith((f"{path}.", f"{path}["))]:
+            del self.spans[part]  # the number has no parts
+        return _number(value)
 
     def reference(self, node: nodes.Reference, path: str, depth: int = 1) -> ir.Reference:
         self.spans[path] = node.span
