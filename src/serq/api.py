@@ -34,7 +34,7 @@ from serq.report import Provenance, Report, build_report
 from serq.report.notes import CONSTANT_ZERO
 from serq.report.numbers import plain
 from serq.syntax import nodes, parse_expression
-from serq.version import VERSION, engine_kind
+from serq.version import VERSION
 from serq.workload.traces import Trace, read_trace
 
 if TYPE_CHECKING:
@@ -184,7 +184,6 @@ class Program:
             raise self._failed(problem, linked, command) from None
         provenance = Provenance(
             version=VERSION,
-            engine=engine_kind(),
             seed=linked.seed,
             command=command,
             program_text=encode_program(self.ir),

@@ -41,7 +41,6 @@ def report_value(report: Report) -> dict[str, Any]:
         "notes": [_fields(note) for note in report.notes],
         "provenance": {
             "version": report.provenance.version,
-            "engine": report.provenance.engine,
             "ir": report.provenance.ir,
             "trace": report.provenance.trace or None,
             "seed": report.provenance.seed,

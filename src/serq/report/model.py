@@ -28,7 +28,6 @@ class Provenance:
     Attributes
     ----------
     version : of serq
-    engine : "compiled" or "pure Python" (the figures are the same)
     seed : of the random streams
     command : the command line that gives these figures again, without options that only say where they go
     program_text : the program's IR as JSON, run options and overrides included
@@ -36,7 +35,6 @@ class Provenance:
     """
 
     version: str
-    engine: str
     seed: int
     command: str
     program_text: str = field(repr=False)

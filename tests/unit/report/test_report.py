@@ -82,7 +82,6 @@ def test_provenance_says_what_made_the_figures() -> None:
     """Seed 0 is a seed; no trace is null."""
     assert json.loads(report().to_json())["provenance"] == {
         "version": "1.2.3",
-        "engine": "pure Python",
         "ir": "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",  # of `{}`
         "trace": None,
         "seed": 0,
