@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[1]
 os.environ.setdefault("SERQ_CHECK", "1")
 
 
-# how long an example takes says more about the machine than about serQ; where the machine must not matter at all (CI), the
-# examples are the same each time
+# how long an example takes says more about the machine than about serQ; where the machine must not matter at all (CI),
+# the examples are the same each time
 settings.register_profile("serq", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("serq")
 

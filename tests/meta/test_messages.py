@@ -1,7 +1,7 @@
 """Every bad program's message as a person sees it: recorded, so that a change of wording is read before it lands.
 
-A recorded message is the whole of stderr, beside its program as NAME.txt. Why it is right is held elsewhere: the name and the voice in
-`test_diagnostics.py`, the reason on the name's page, whose programs run. Here only the text is compared.
+A recorded message is the whole of stderr, beside its program as NAME.txt. Why it is right is held elsewhere: the name
+and the voice in `test_diagnostics.py`, the reason on the name's page, whose programs run. Here the text is compared.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from meta.test_diagnostics import BAD, OPTIONS, bad_programs, expected_name
 
 from conftest import Golden
+from meta.test_diagnostics import BAD, OPTIONS, bad_programs, expected_name
 from serq.cli.main import main
 
 

@@ -10,7 +10,7 @@ from serq.report import Provenance, Report, build_report
 from serq.report.notes import constant_zero_notes
 from serq.report.numbers import exact, plain, short
 
-PROVENANCE = Provenance("1.2.3", "pure Python", 0, "serq run a.sq --seed 0", "{}", "")
+PROVENANCE = Provenance("1.2.3", 0, "serq run a.sq --seed 0", "{}", "")
 
 
 def finished_run() -> RunResult:
