@@ -2,9 +2,11 @@
 
 Input: a CSV file `session,turn,new,out,think[,forced]`. Output: for each session its rows (new, out, think, forced).
 
-Blank lines and lines that begin with `#` or `session` are skipped. A new session starts where the id differs from the
-row before, so an id may come back later as another session; the turn column is for people. A cell is a decimal number,
-finite and not negative; spaces around it do not count. A byte order mark and CRLF line ends are accepted.
+Blank lines and lines that begin with `#` or `session` are skipped. A line whose first cell is `session` is a header;
+one that puts the columns of a trace in other places is an error, since cells are read by their places. A new session
+starts where the id differs from the row before, so an id may come back later as another session; the turn column is
+for people. A cell is a decimal number, finite and not negative; spaces around it do not count. A byte order mark and
+CRLF line ends are accepted.
 
 Invariants: a trace that is returned has at least one session and no session without turns; every bad cell is
 reported with its line and column (up to the limit of findings), not only the first.
@@ -19,6 +21,7 @@ import math
 from serq.diagnostics import Diagnostic, DiagnosticLimit, Findings, Place, ProgramError, SourceFile, Span, error
 
 COLUMNS = ("session", "turn", "new", "out", "think", "forced")
+HEADER = COLUMNS[0]
 NUMBERS_FROM = 2
 """The first column that has to be a number; session and turn are text."""
 
@@ -70,6 +73,8 @@ def parse_trace(text: str, name: str) -> Trace:
         offset += len(line) + 1
         stripped = line.strip()
         if not stripped or stripped.startswith(("#", "session")):
+            if stripped.startswith("session"):
+                faults.header(start, line.split(","))
             continue
         cells = line.rstrip("\r").split(",")
         if not len(COLUMNS) - 1 <= len(cells) <= len(COLUMNS):
@@ -115,6 +120,40 @@ class _Faults:
         self.name = name
         self.findings = Findings()
         self.source: SourceFile | None = None
+
+    def header(self, start: int, cells: list[str]) -> None:
+        """Report a header whose columns are in other places than those they are read from.
+
+        A name that is no column of a trace may stand in any of the five places; a sixth column is `forced`.
+        """
+        if cells[0].strip() != HEADER:
+            return
+        offset = start
+        for place, cell in enumerate(cells):
+            name = cell.strip()
+            column = name.lower()
+            belongs = COLUMNS.index(column) if column in COLUMNS else place
+            begin = offset + len(cell) - len(cell.lstrip())
+            offset += len(cell) + 1
+            if belongs == place and (place != len(COLUMNS) - 1 or column == COLUMNS[-1]):
+                continue
+            shown = f"`{name}`" if name else "nothing"
+            message = f"the header names {shown} where a trace has "
+            message += f"`{COLUMNS[place]}`" if place < len(COLUMNS) else "no column"
+            self._add(
+                error(
+                    "trace-header",
+                    message,
+                    self._span(begin, begin + max(len(name), 1)),
+                    f"`{column}` is column {belongs + 1}" if belongs != place else "would be read as `forced`",
+                    notes=("the cells of a row are read by their places, whatever a header says",),
+                    helps=(
+                        f"reorder the columns to `{','.join(COLUMNS[:-1])}` and, optionally, `{COLUMNS[-1]}`",
+                        "a header that is meant for people alone begins with `#`",
+                    ),
+                )
+            )
+            return
 
     def columns(self, start: int, line: str, count: int) -> None:
         """Report a row with too few or too many cells."""

@@ -83,6 +83,34 @@ def test_a_row_has_five_or_six_cells(row: str, count: int) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("header", "column", "complaint"),
+    [
+        ("session,turn,out,new,think", 14, "`out` where a trace has `new`"),
+        ("session,turn, think,new,out", 15, "`think` where a trace has `new`"),
+        ("session,new,turn,out,think", 9, "`new` where a trace has `turn`"),
+        ("session,turn,prompt,New,think", 21, "`New` where a trace has `out`"),
+        ("session,turn,new,out,forced", 22, "`forced` where a trace has `think`"),
+        ("session,turn,new,out,think,note", 28, "`note` where a trace has `forced`"),
+        ("session,turn,new,out,think,", 28, "nothing where a trace has `forced`"),
+        ("session,turn,new,out,think,forced,new", 35, "`new` where a trace has no column"),
+    ],
+)
+def test_a_header_with_columns_in_other_places_is_refused(header: str, column: int, complaint: str) -> None:
+    """The rows below it would be read by place, which is not what it says."""
+    assert complaints(f"{header}\n0,1,2,3,4\n")[0].startswith(f"t.csv:1:{column}: error[trace-header]: ")
+    assert complaints(f"{header}\n0,1,2,3,4\n")[0].endswith(complaint)
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["session,turn,prompt,out,think", "session , Turn,New, OUT ,think , forced", "session id,out,new", "sessions"],
+)
+def test_a_header_may_use_other_names(header: str) -> None:
+    """Names that are no columns of a trace say nothing about places; a line that is no header at all is skipped."""
+    assert parse_trace(f"{header}\n0,1,2,3,4\n", "t.csv") == (((2.0, 3.0, 4.0, 0.0),),)
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", HEAD, "# nothing\n"])
 def test_a_trace_without_turns_is_no_trace(text: str) -> None:
     """Nobody could arrive."""
