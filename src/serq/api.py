@@ -31,7 +31,7 @@ from serq.ir.codec import encode_program
 from serq.link.linked import LinkedProgram
 from serq.records import dataclass
 from serq.report import Provenance, Report, build_report
-from serq.report.notes import CONSTANT_ZERO
+from serq.report.notes import ABOUT_FIGURES
 from serq.report.numbers import plain
 from serq.syntax import nodes, parse_expression
 from serq.version import VERSION
@@ -231,7 +231,7 @@ class Finished:
 
     def refuse(self) -> NoReturn:
         """Raise the notes of a run that could not go on as errors: what `--strict` asks for."""
-        worded = [note for note in self.report.notes if note.kind != CONSTANT_ZERO]
+        worded = [note for note in self.report.notes if note.kind not in ABOUT_FIGURES]
         places = [None if found.site < 0 else self.program.place_of_site(found.site) for found in self.result.notes]
         raise ProgramError(
             [

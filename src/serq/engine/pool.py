@@ -203,6 +203,7 @@ class Pool:
         if statement.reuse is not None:
             reuse = amount(w, statement.reuse, "reuse")
         self.leave(w, session)
+        session.status = READY
         allocations: list[Allocation] = []
         most = 0.0
         for i in range(count):
@@ -229,7 +230,6 @@ class Pool:
         session.waiting_for = None
         session.waiting_pools = None
         session.next_statement = statement.following
-        session.status = READY
         w.moved_at = w.now
         return session
 
@@ -387,8 +387,11 @@ class Pool:
         w.enter_or_leave(inside)
         return best
 
-    def _enter_entry(self, w: World, entry: CacheEntry, size: float) -> None:
-        """Set the moment of an eviction key: the owner's attributes now while it lives, else as it last released."""
+    def _enter_entry(self, w: World, entry: CacheEntry, size: float, is_live: bool) -> None:
+        """Set the moment of an eviction key: the owner's attributes now while it lives, else as it last released.
+
+        A dead entry is nobody's prefix, so nobody waits for it.
+        """
         session = entry.session
         w.session = session
         w.attributes = session.attributes
@@ -397,10 +400,10 @@ class Pool:
         w.size = size
         w.last = entry.released_at
         w.age = w.now - entry.released_at
-        w.waiting = 1.0 if session.status == WAITING else 0.0
+        w.waiting = 1.0 if is_live and session.status == WAITING else 0.0
 
     def _eviction_keys(self, w: World, entry: CacheEntry) -> list[float]:
-        self._enter_entry(w, entry, entry.amount)
+        self._enter_entry(w, entry, entry.amount, entry.session.current_entry(self.index) is entry)
         purpose = w.purpose
         w.purpose = EVICTION
         keys = evaluate_keys(w, self.evict_keys)
@@ -416,7 +419,7 @@ class Pool:
         """
         inside = w.session
         purpose = w.purpose
-        self._enter_entry(w, entry, piece)
+        self._enter_entry(w, entry, piece, not is_dead)
         w.purpose = EVICTION
         work = -1.0
         if spill.when.evaluate(w) != 0.0:

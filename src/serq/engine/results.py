@@ -78,6 +78,7 @@ class RunNote:
     since : [t] when it last moved
     count : how many sessions the note stands for (the first few have one each, the last stands for the rest too)
     blocks_run : whether the run could not go on because of it (`--strict` fails)
+    standing : of the sessions a "stuck" note counts, those that never got further to the end of the run
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class RunNote:
         self.since = since
         self.count = count
         self.blocks_run = blocks_run
+        self.standing = 0
 
 
 class RunResult:
@@ -116,6 +118,10 @@ class RunResult:
         self.ended = 0
         self.turns = 0
         self.mean_live = 0.0
+        self.is_open = False  # sessions arrive from outside, however many are there
+        self.live_at_warmup = 0
+        self.live_at_end = 0
+        self.arrivals_measured = 0  # at or after the warm-up
         self.observes: list[ObserveResult] = []
         self.gauges: list[GaugeResult] = []
         self.stages: list[StageResult] = []

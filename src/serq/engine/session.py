@@ -14,6 +14,7 @@ from serq.engine.calendar import Event
 
 if TYPE_CHECKING:
     from serq.engine.pool import Pool
+    from serq.engine.results import RunNote
     from serq.engine.stage import Stage
     from serq.engine.statements import HoldStatement, Statement
     from serq.engine.streams import Stream
@@ -193,6 +194,7 @@ class Session:
         # preemptions without progress: positions remembered per pool
         self.preemptions: list[PreemptionMark] | None = None
         self.was_stuck = False
+        self.stuck_note: RunNote | None = None  # while it is stuck
         self.behind: Session | None = None  # in the one line it is in
         # the trace
         self.trace_session: i64 = -1
@@ -230,7 +232,15 @@ class Session:
             for mark in marks:
                 if mark.pool is allocation.pool:
                     marks.remove(mark)
+                    self.get_unstuck()
                     break
+
+    def get_unstuck(self) -> None:
+        """Take note that the session got further than where it was preempted, or is gone."""
+        note = self.stuck_note
+        if note is not None:
+            note.standing -= 1
+            self.stuck_note = None
 
     def current_entry(self, pool_id: i64) -> CacheEntry | None:
         """Give the session's own cached prefix at a pool, or None."""

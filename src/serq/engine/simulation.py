@@ -178,6 +178,10 @@ class Simulation:
         result.ended = w.ended
         result.turns = w.turns
         result.mean_live = w.live.mean(start, end)
+        result.is_open = w.workload.is_open
+        result.live_at_warmup = w.live_at_warmup
+        result.live_at_end = w.live_count
+        result.arrivals_measured = w.arrivals - w.arrivals_at_warmup
         result.observes = w.observes
         result.gauges = w.gauges
         for stage in w.stages:
@@ -214,6 +218,9 @@ class Simulation:
 
         The run is over, so the calendar may be emptied to see.
         """
+        for note in self.world.notes:
+            if note.kind == "stuck":
+                note.blocks_run = note.standing > 0
         calendar = self.world.calendar
         while calendar.first is not None:
             event = calendar.pop()

@@ -118,6 +118,8 @@ class World:
         self.waiting_count = 0  # in lines no step stage serves
         self.grower_count = 0
         self.live_count = 0
+        self.live_at_warmup = 0
+        self.arrivals_at_warmup = 0
         self.live = TimeAverage()
         self.arrivals = 0
         self.ended = 0
@@ -342,6 +344,7 @@ class World:
             hold = hold.outer
         while session.leases is not None and len(session.leases) > 0:
             self.end_lease(session.leases[0])
+        session.get_unstuck()
         session.status = ENDED
         self.live_count -= 1
         self.live.add(-1.0, self.now)
@@ -458,16 +461,21 @@ class World:
         for note in self.notes:
             if note.kind == "stuck" and note.pool == pool.index:
                 note.count += 1
+                note.standing += 1
+                session.stuck_note = note
                 return
-        self.notes.append(
-            RunNote("stuck", int(session.serial), pool.index, site, computed, pool.cap, self.now, 1, True)
-        )
+        note = RunNote("stuck", int(session.serial), pool.index, site, computed, pool.cap, self.now, 1, True)
+        note.standing = 1
+        session.stuck_note = note
+        self.notes.append(note)
 
     # ------------------------------------------------------------------------------------------------- figures
 
     def end_warmup(self, at: float) -> None:
         """Forget the averages of the warm-up."""
         self.is_warm = True
+        self.live_at_warmup = self.live_count
+        self.arrivals_at_warmup = self.arrivals
         self.live.restart(at)
         for pool in self.pools:
             pool.forget_warmup(at)

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from serq.engine.results import GaugeResult, ObserveResult, PoolResult, RunResult, StageResult
 from serq.records import dataclass
-from serq.report.notes import Note, constant_zero_notes, run_notes
+from serq.report.notes import Note, constant_zero_notes, growth_notes, run_notes
 from serq.statistics.gauges import summarise_gauge
 from serq.statistics.samples import summarise_samples
 
@@ -202,7 +202,7 @@ def build_report(result: RunResult, provenance: Provenance, site_place: Callable
         gauges={gauge.name: _gauge(gauge, result.warmup, result.end) for gauge in result.gauges},
         stages=tuple(_stage(stage) for stage in result.stages),
         pools=tuple(_pool(pool) for pool in result.pools),
-        notes=(*constant_zero_notes(result.observes), *run_notes(result, site_place)),
+        notes=(*constant_zero_notes(result.observes), *growth_notes(result), *run_notes(result, site_place)),
         provenance=provenance,
     )
 

@@ -9,6 +9,7 @@ Reference: language §3, Statistics (the constant 0, stuck); notes §8.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 
 from serq.engine.results import ObserveResult, RunNote, RunResult
@@ -16,7 +17,13 @@ from serq.records import dataclass
 from serq.report.numbers import plain, short
 
 CONSTANT_ZERO = "constant-zero"
-"""The one kind of note that is about samples; all others are the engine's."""
+"""The kind of note that is about samples."""
+
+GROWING = "growing"
+"""The kind of note that says that more sessions come than go."""
+
+ABOUT_FIGURES = frozenset({CONSTANT_ZERO, GROWING})
+"""The kinds that are read off the figures; all others are the engine's."""
 
 CONSTANT_SAMPLES_MIN = 40
 """A test that was 0 in fewer samples than this is not worth a note."""
@@ -28,7 +35,7 @@ class Note:
 
     Attributes
     ----------
-    kind : "constant-zero" (`CONSTANT_ZERO`), "rejected", "unfit", "blocked" or "stuck"
+    kind : "constant-zero" (`CONSTANT_ZERO`), "growing" (`GROWING`), "rejected", "unfit", "blocked" or "stuck"
     message : one sentence
     blocks_run : whether `--strict` lets the run fail because of it
     session : serial number, or None for a note about no session
@@ -63,6 +70,23 @@ def constant_zero_notes(observes: Iterable[ObserveResult]) -> list[Note]:
     return notes
 
 
+def growth_notes(result: RunResult) -> list[Note]:
+    """Note that sessions come faster than they go, so that the averages depend on how long the run is.
+
+    The growth must be more than a twentieth of the arrivals measured and five times what a Poisson count of them would
+    vary by: a false alarm in a stable run is rarer than one in a million.
+    """
+    growth = result.live_at_end - result.live_at_warmup
+    arrivals = result.arrivals_measured
+    if not result.is_open or growth <= max(0.05 * arrivals, 5.0 * math.sqrt(arrivals)):
+        return []
+    message = (
+        f"sessions come faster than they go: {result.live_at_warmup} were there when the warm-up ended and "
+        f"{result.live_at_end} at the end, of {arrivals} that arrived between; the averages depend on the horizon"
+    )
+    return [Note(GROWING, message, count=growth)]
+
+
 def run_notes(result: RunResult, site_place: Callable[[int], str]) -> list[Note]:
     """Put the engine's notes into sentences; `site_place` gives the place of a site as text."""
     notes = []
@@ -74,7 +98,7 @@ def run_notes(result: RunResult, site_place: Callable[[int], str]) -> list[Note]
             Note(
                 kind=found.kind,
                 message=f"{message} (at {where})" if where else message,
-                blocks_run=found.blocks_run or found.kind == "stuck",
+                blocks_run=found.blocks_run,
                 session=found.session,
                 pool=pool,
                 units=found.units,
@@ -100,7 +124,7 @@ def _message(note: RunNote, pool: str) -> str:
         others = f"; so did {note.count - 1} more" if note.count > 1 else ""
         return (
             f"session {note.session} was rejected at t = {since}: it asked `{pool}` for {units} units and the cap is "
-            f"{available}{others}"
+            f"{available}{others}; a larger `cap` would take it, `unfit wait` would leave it in the line"
         )
     if note.kind == "unfit":
         return (
@@ -108,12 +132,18 @@ def _message(note: RunNote, pool: str) -> str:
             "it never fits (`unfit wait`)"
         )
     if note.kind == "stuck":
-        others = f"; so are {note.count - 1} more" if note.count > 1 else ""
+        is_stuck = "is" if note.standing > 0 else "was"
+        if note.count == 1:
+            others = "" if note.standing > 0 else "; it went on later"
+        else:
+            others = f"; so were {note.count - 1} more; "
+            others += f"{note.standing} never got further" if note.standing > 0 else "all went on later"
         return (
-            f"session {note.session} is stuck: at t = {since} `{pool}` preempted it at position {units}, no further "
-            f"than the time before (the cap is {available}){others}"
+            f"session {note.session} {is_stuck} stuck: at t = {since} `{pool}` preempted it at position {units}, no "
+            f"further than the time before (the cap is {available}){others}"
         )
+    others = f"; so do {note.count - 1} more" if note.count > 1 else ""
     return (
         f"nothing can move any more: session {note.session} waits for {units} units of `{pool}` since t = {since} and "
-        f"{available} are free"
+        f"{available} are free{others}"
     )

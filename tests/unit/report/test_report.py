@@ -141,8 +141,8 @@ def test_a_test_that_never_held_is_noted() -> None:
     [
         (
             note("rejected", available=20.0, count=3),
-            "session 3 was rejected at t = 4: it asked `kv[1]` for 30 units and the cap is 20; so did 2 more "
-            "(at a.sq:8:1)",
+            "session 3 was rejected at t = 4: it asked `kv[1]` for 30 units and the cap is 20; so did 2 more; "
+            "a larger `cap` would take it, `unfit wait` would leave it in the line (at a.sq:8:1)",
             False,
         ),
         (
@@ -157,7 +157,7 @@ def test_a_test_that_never_held_is_noted() -> None:
             True,
         ),
         (
-            note("stuck"),
+            note("stuck", standing=1, blocks_run=True),
             "session 3 is stuck: at t = 4 `kv[1]` preempted it at position 30, no further than the time before "
             "(the cap is 10.5) (at a.sq:8:1)",
             True,
@@ -191,3 +191,25 @@ def test_plain_and_short_numbers() -> None:
     assert [short(x) for x in (1 / 3, 20000.0, 1e7, math.nan, math.inf, -math.inf)] == [
         *("0.333333", "20000", "1e+07", "–", "∞", "-∞")
     ]
+
+
+def grown(arrivals: int, live: int, *, is_open: bool = True) -> RunResult:
+    result = finished_run()
+    result.is_open, result.arrivals_measured, result.live_at_warmup, result.live_at_end = is_open, arrivals, 10, live
+    return result
+
+
+@pytest.mark.parametrize(
+    ("result", "is_noted"),
+    [
+        (grown(10_000, 10 + 501), True),
+        (grown(10_000, 10 + 500), False),  # a twentieth, and 5 standard deviations of a count of 10 000
+        (grown(100, 10 + 51), True),
+        (grown(100, 10 + 50), False),  # few arrivals vary more: 5 * sqrt(100)
+        (grown(100, 10 + 90, is_open=False), False),
+    ],
+)
+def test_a_run_that_fills_up_is_noted(result: RunResult, is_noted: bool) -> None:
+    """More sessions at the end than a stable run explains: its averages depend on the horizon."""
+    kinds = [found.kind for found in build_report(result, PROVENANCE, str).notes]
+    assert kinds == (["growing"] if is_noted else [])
