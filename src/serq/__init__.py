@@ -1,8 +1,15 @@
 """serQ: a language for LLM serving deployments, its compiler and its simulator.
 
     import serq
-    report = serq.load("chat.sq", set={"rate": 2.5}).run(seed=3)
+    report = serq.load("examples/first/chat.sq", set={"blocks": 1000}).run(seed=3)
     print(report.observes["ttft"].mean)
+
+    load(path), loads(text)              a `Program`; `ProgramError` says what is wrong with it
+    program.run(seed=…)                  a `Report`: observes, gauges, stage(name), pool(name), to_json(), str()
+    program.simulate(records_samples=True).samples(name)
+                                         the samples themselves: values, times, sessions, turns
+
+docs/reference/python.md has all of it with examples; docs/reference is the reference of the language.
 
 What is named here is public, and nothing else is. The names are imported when they are first used, so that the command
 line pays only for the stages it runs.

@@ -23,7 +23,7 @@ from msgspec import structs
 from serq import pipeline
 from serq.diagnostics import Diagnostic, Place, ProgramError, SourceFile, error
 from serq.diagnostics.layout import expansions, where
-from serq.engine.results import RunError, RunResult
+from serq.engine.results import ObserveResult, RunError, RunResult
 from serq.errors import RunFailed
 from serq.expand import load_beside, load_nothing
 from serq.ir import model as ir
@@ -175,6 +175,10 @@ class Program:
         records_samples : keep the time, session and turn of every sample, for a dump
         checks : hold the state against its invariants after every event
         progress : is told how far the run is now and then; a subclass of `serq.engine.simulation.Progress`
+
+        Returns
+        -------
+        The run, with `report`, `result` and `samples(NAME)`.
         """
         linked = self.linked if seed is None else replace(self.linked, seed=seed)
         command = self.command if seed is None else with_options(self.command, {"--seed": str(seed)})
@@ -223,11 +227,30 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A run that came to its end: what the engine left, and the report of it."""
+    """A run that came to its end.
+
+    Attributes
+    ----------
+    result : what the engine left: samples and change points, as plain lists
+    report : the figures of it
+    """
 
     result: RunResult = field(repr=False)
     report: Report
     program: Program = field(repr=False)
+
+    def samples(self, name: str) -> ObserveResult:
+        """Give the samples of an observe: `values`, and where they were recorded `times`, `sessions` and `turns`.
+
+        Raises
+        ------
+        KeyError
+            When the program observes no such name.
+        """
+        for observe in self.result.observes:
+            if observe.name == name:
+                return observe
+        raise KeyError(name)
 
     def refuse(self) -> NoReturn:
         """Raise the notes of a run that could not go on as errors: what `--strict` asks for."""

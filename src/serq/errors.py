@@ -25,6 +25,7 @@ class RunFailed(ProgramError):
 
     def __init__(self, diagnostic: Diagnostic, time: float, session: int, turn: int) -> None:
         super().__init__([diagnostic])
+        self.args = (diagnostic, time, session, turn)
         self.time = time
         self.session = session
         self.turn = turn

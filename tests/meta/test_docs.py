@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+import serq
 from serq.cli.main import main
+from serq.report.model import GaugeReport, ObserveReport, PoolReport, Report, StageReport
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
@@ -80,6 +84,43 @@ def test_the_readme_prints_what_a_run_prints(
     half = capsys.readouterr().out
     assert 0.4 < _mean(half, "found") / _mean(full, "found") < 0.6
     assert _mean(half, "ttft") > 2 * _mean(full, "ttft")
+
+
+FENCE = re.compile(r"^```([a-z]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_the_python_of_the_reference_prints_what_it_says(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Fence after fence in one namespace; a `text` fence is what the Python before it prints."""
+    monkeypatch.chdir(ROOT)
+    page = ROOT / "docs/reference/python.md"
+    names: dict[str, object] = {}
+    text = written = page.read_text(encoding="utf-8")
+    printed = ""
+    for kind, body in FENCE.findall(text):
+        if kind == "python":
+            assert printed == "", "what is printed is shown"
+            exec(compile(body, page.name, "exec"), names)
+            printed = capsys.readouterr().out
+        elif kind == "text":
+            if request.config.getoption("--update-golden"):
+                written = written.replace(f"```text\n{body}```", f"```text\n{printed}```")
+            else:
+                assert body == printed
+            printed = ""
+    page.write_text(written, encoding="utf-8") if written != text else None
+
+
+def test_the_python_reference_names_what_there_is() -> None:
+    """Every public name, every field of a report and every keyword of `load`."""
+    text = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
+    words = set(re.findall(r"[A-Za-z_][A-Za-z_0-9]*", text))
+    assert set(serq.__all__) - {"__version__", "InternalError", "Diagnostic"} <= words
+    assert set(inspect.signature(serq.load).parameters) <= words
+    for record in (Report, ObserveReport, GaugeReport, StageReport, PoolReport):
+        assert {field.name for field in fields(record)} <= words, record
+    assert "docs/reference/python.md" in (serq.__doc__ or "")
 
 
 def _mean(report: str, observe: str) -> float:

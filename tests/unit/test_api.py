@@ -127,6 +127,44 @@ def test_a_run_that_fails_says_when(tmp_path: Path) -> None:
     assert caught.value.time > 0 and name_of(caught) == ["guard-not-boolean"]
 
 
+def test_an_exception_says_what_is_wrong_and_how_to_go_on() -> None:
+    """Every finding on a line of its own, where it is, and its help below; it survives the way between processes."""
+    text = PROGRAM.replace("run s (", "run t (").replace("now - t", "now - tt")
+    with pytest.raises(serq.ProgramError) as caught:
+        serq.loads(text, name="a.sq")
+    lines = str(caught.value).splitlines()
+    assert [line.split(": ")[1] for line in lines if not line.startswith("  ")] == [
+        f"error[{finding.name}]" for finding in caught.value.diagnostics
+    ]
+    assert lines[0].startswith("a.sq:4:28: error[unknown-stage]: ")
+    assert lines[1].startswith("  help: ")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+
+
+def test_a_run_that_fails_says_when_as_text(tmp_path: Path) -> None:
+    """And how to get back there when there is a file to name."""
+    (tmp_path / "a.sq").write_text(PROGRAM.replace("run s (~exp(1));", "run s (1); branch (serial) { } else { }"))
+    with pytest.raises(serq.RunFailed) as caught:
+        serq.load(tmp_path / "a.sq").run()
+    lines = str(caught.value).splitlines()
+    assert "a.sq:4:" in lines[0] and "error[guard-not-boolean]: " in lines[0]
+    assert lines[1].startswith("  at t = ") and "session 2, turn 0" in lines[1]
+    assert lines[2].startswith("  replay: serq run ")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.time, again.session, again.turn) == (str(caught.value), caught.value.time, 2, 0)
+
+
+def test_samples_are_found_by_name() -> None:
+    """In the place of their index."""
+    finished = serq.loads(PROGRAM).simulate(records_samples=True)
+    samples = finished.samples("r")
+    assert samples is finished.result.observes[0]
+    assert len(samples.times) == len(samples.sessions) == len(samples.turns) == len(samples.values) > 0
+    with pytest.raises(KeyError, match="nowhere"):
+        finished.samples("nowhere")
+
+
 def test_a_report_says_how_to_get_it_again(tmp_path: Path) -> None:
     """A text has no command line, a file has one with every override that counts."""
     assert serq.loads(PROGRAM).run().provenance.command == ""

@@ -76,14 +76,21 @@ def error(
 class ProgramError(Exception):
     """The program, its IR or its trace is at fault: carries every finding of the stage that stopped.
 
+    As text it is the findings, one to a line as `file:line:column: error[name]: message`, each with its helps.
+
     Attributes
     ----------
     diagnostics : non-empty, in the order found (renderers sort by file and offset)
     """
 
     def __init__(self, diagnostics: list[Diagnostic]) -> None:
-        super().__init__("; ".join(f"{d.name}: {d.message}" for d in diagnostics))
+        super().__init__(diagnostics)  # as given, so that the exception crosses to another process
         self.diagnostics = diagnostics
+
+    def __str__(self) -> str:
+        from serq.diagnostics.render_concise import render_message  # draws what this module defines
+
+        return render_message(self.diagnostics)
 
 
 class DiagnosticLimit(Exception):
