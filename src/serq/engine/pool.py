@@ -247,8 +247,8 @@ class Pool:
             last.after = allocation
         self.last_allocation = allocation
 
-    def give_back(self, w: World, allocation: Allocation, hold: ActiveHold, keep_limit: float) -> None:
-        """Release an allocation; keep `keep_limit` of it cached at most (negative: the hold is memory alone).
+    def give_back(self, w: World, allocation: Allocation, hold: ActiveHold) -> None:
+        """Release an allocation; keep of it what its hold's `cache` clause says, read when the units are back.
 
         Keeping more than nothing replaces the session's own entry; keeping nothing leaves one that is there alone.
         """
@@ -271,6 +271,7 @@ class Pool:
         if self.first_allocation is None:
             self.used.value = 0.0  # no residue of fractional units
         w.moved_at = w.now
+        keep_limit = hold.statement.keep_limit(w)
         if keep_limit <= 0.0:
             return
         computed = allocation.position if hold.moved else allocation.amount

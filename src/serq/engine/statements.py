@@ -155,7 +155,7 @@ class HoldStatement(Statement):
         """Release every pool of the hold in the order listed."""
         for allocation in hold.allocations:
             if not allocation.released:
-                allocation.pool.give_back(w, allocation, hold, self.keep_limit(w))
+                allocation.pool.give_back(w, allocation, hold)
 
 
 class EndHoldStatement(Statement):
@@ -181,7 +181,7 @@ class EndHoldStatement(Statement):
                 if seconds <= LARGEST:
                     w.calendar.schedule(lease, w.now + seconds)
             else:
-                allocation.pool.give_back(w, allocation, hold, statement.keep_limit(w))
+                allocation.pool.give_back(w, allocation, hold)
         s.attributes[COMPUTED] = 0.0
         if s.preemptions is not None:
             s.forget_preemptions(hold)
@@ -243,7 +243,7 @@ class ReleaseStatement(Statement):
         if allocation is not None:
             hold = s.hold_of(allocation)
             assert hold is not None
-            pool.give_back(w, allocation, hold, hold.statement.keep_limit(w))
+            pool.give_back(w, allocation, hold)
         elif s.leases is not None:
             for lease in s.leases:
                 if lease.allocation.pool is pool:

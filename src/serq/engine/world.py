@@ -371,7 +371,7 @@ class World:
         assert leases is not None
         leases.remove(lease)
         self.enter(session)
-        lease.allocation.pool.give_back(self, lease.allocation, lease.hold, lease.hold.statement.keep_limit(self))
+        lease.allocation.pool.give_back(self, lease.allocation, lease.hold)
 
     def reject(self, session: Session, pool: Pool, units: float, site: int) -> None:
         """End a session whose request can never fit."""

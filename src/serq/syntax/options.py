@@ -43,7 +43,7 @@ class OptionParser(StatementParser):
         cursor.enter(opener)
         seen: dict[str, Token] = {}
         while not cursor.at("}"):
-            self._hold_to_open(opener, owner)
+            self._hold_to_open(opener, owner, known)
             start, nesting = cursor.index, cursor.nesting
             try:
                 word = cursor.token

@@ -10,7 +10,7 @@ Reference: language §2, `stmt` and `serving`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from serq.diagnostics import Label
 from serq.syntax.cursor import NESTING_LIMIT, ListFailure, SyntaxFailure, nearest
@@ -75,14 +75,17 @@ class StatementParser(ExpressionParser):
         cursor.leave()
         return tuple(statements)
 
-    def _hold_to_open(self, opener: Token, owner: Token) -> None:
-        """Fail when the text ends, or goes on with a declaration, before these braces close."""
+    def _hold_to_open(self, opener: Token, owner: Token, known: Collection[str] = ()) -> None:
+        """Fail when the text ends, or goes on with a declaration, before these braces close.
+
+        `known` are the words that begin an item of this list: they are that, wherever they stand on their line.
+        """
         cursor = self.cursor
         where = (Label(cursor.span_of(opener), f"the braces of `{owner.text}` open here"),)
         if cursor.token.kind is TokenKind.END:
             cursor.failure("expected `}`", f"`{owner.text}` is still open", secondary=where)
             raise ListFailure
-        if self.declaration_starts():
+        if cursor.token.text not in known and self.declaration_starts():
             cursor.failure(
                 "expected `}` before this declaration",
                 "a declaration stands outside any braces",
@@ -193,7 +196,9 @@ class StatementParser(ExpressionParser):
         """
         cursor = self.cursor
         gateway = None
-        if cursor.at_name() and not cursor.token.fresh_line:
+        # a statement's word on the next line is the next statement: the `;` is what is missing
+        is_next = cursor.token.fresh_line and cursor.token.text in _STATEMENT_STARTS
+        if cursor.at_name() and not is_next:
             gateway = cursor.advance().text
         node = Request(cursor.since(word), gateway)
         cursor.semicolon("`request`")

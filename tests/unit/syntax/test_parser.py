@@ -1,5 +1,8 @@
 """The parser: what trees it makes, how it takes words, where spans lie."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from serq.diagnostics import ProgramError, SourceFile
@@ -9,6 +12,8 @@ from serq.syntax.cursor import NESTING_LIMIT
 from serq.syntax.expressions import DEPTH_LIMIT
 from serq.syntax.tokens import WORDS
 from unit.syntax.strategies import HERE
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 
 def program(text: str) -> n.Program:
@@ -331,3 +336,16 @@ def test_an_expression_is_the_whole_text() -> None:
     assert only.primary is not None and only.primary.place.text == "3"
     with pytest.raises(ProgramError):
         expression("")
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/*.sq")), ids=lambda path: path.name)
+def test_white_space_only_separates(path: Path) -> None:
+    """No column and no line means anything: all at the margin, and word by word on lines of their own, is one tree."""
+    text = path.read_text(encoding="utf-8")
+    tree = parse(SourceFile("as written", text))
+    margin = "\n".join(line.lstrip() for line in text.split("\n"))
+    assert parse(SourceFile("at the margin", margin)) == tree
+    bare = re.sub(r"//[^\n]*", "", text)
+    parts = [[part] if '"' in part else part.split() for part in re.split(r'("[^"]*")', bare)]
+    words = "\n".join(word for part in parts for word in part)
+    assert parse(SourceFile("word by word", words)) == tree
