@@ -134,8 +134,8 @@ class StepEngine(Stage):
     # ---------------------------------------------------------------------------------------------- iterations
 
     def settle(self, w: World) -> None:
-        """Start an iteration when idle and no event waits at this instant (a step sees every arrival up to it)."""
-        if self.is_running or w.calendar.is_due(w.now):
+        """Start an iteration when idle; the world asks when the instant's last event is over, so that it sees all."""
+        if self.is_running:
             return
         if len(self.resident_jobs) == 0 and not self._is_waited_for():
             return

@@ -230,8 +230,10 @@ class World:
                 self.run_ready()
                 if not self.serve_pools():
                     break
+            # asked once: what a stage schedules in this very settle for this instant holds no engine back
+            is_last_event = not self.calendar.is_due(self.now)
             for stage in self.settling_stages:
-                if stage.needs_settling or stage.is_step:
+                if stage.needs_settling or (stage.is_step and is_last_event):
                     stage.settle(self)
             if self.sharing.needs_settling:
                 self.sharing.settle(self)
