@@ -29,7 +29,7 @@ from serq.expand.tree import (
     map_inner_bodies,
     walk,
 )
-from serq.expand.vocabulary import BUILTIN_ATTRIBUTES, CONTEXT_VARIABLES, MEMBER_FUNCTIONS
+from serq.expand.vocabulary import SUPPLIED_ATTRIBUTES
 from serq.records import dataclass
 from serq.syntax.nodes import (
     Aggregate,
@@ -46,6 +46,7 @@ from serq.syntax.nodes import (
     SetStatement,
     Statement,
 )
+from serq.syntax.vocabulary import CONTEXT_VARIABLES, MEMBER_FUNCTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class _Taken:
             return self.declared[name]
         if name in self.assigned:
             return "an attribute the program sets", self.assigned[name]
-        if name in BUILTIN_ATTRIBUTES:
+        if name in SUPPLIED_ATTRIBUTES:
             return "an attribute the language sets", None
         if name in CONTEXT_VARIABLES or name == "inf":
             return "a name the language supplies", None

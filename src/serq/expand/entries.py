@@ -24,7 +24,6 @@ from serq.diagnostics import Label, Span
 from serq.expand.report import Report, did_you_mean
 from serq.expand.stations import Station
 from serq.expand.tree import rebuild
-from serq.expand.vocabulary import CONTEXT_VARIABLES, MEMBER_FUNCTIONS
 from serq.records import dataclass
 from serq.syntax.nodes import (
     Aggregate,
@@ -56,6 +55,7 @@ from serq.syntax.nodes import (
     Statement,
     Step,
 )
+from serq.syntax.vocabulary import CONTEXT_VARIABLES, MEMBER_FUNCTIONS
 
 # The `from` name in an index: the source member's own index. No text can write this name.
 SOURCE_MEMBER = "source member"

@@ -29,7 +29,6 @@ from serq.expand.tree import (
     children,
     each_statement,
 )
-from serq.expand.vocabulary import MEMBER_FUNCTIONS
 from serq.syntax.nodes import (
     Aggregate,
     Call,
@@ -56,6 +55,7 @@ from serq.syntax.nodes import (
     Statement,
     Workload,
 )
+from serq.syntax.vocabulary import MEMBER_FUNCTIONS
 
 
 def expand_queues(program: Program, report: Report) -> Program:

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from serq.expand.items import queues
 from serq.expand.tree import AnyNode, assigned_names, each_statement, map_nodes
-from serq.expand.vocabulary import MEMBER_FUNCTIONS
 from serq.records import dataclass
 from serq.syntax.nodes import (
     Branch,
@@ -33,6 +32,7 @@ from serq.syntax.nodes import (
     StageKind,
     Statement,
 )
+from serq.syntax.vocabulary import MEMBER_FUNCTIONS
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from dataclasses import fields, replace
 from typing import TypeVar, cast
 
 from serq.diagnostics.source import Origin, Span
-from serq.expand.vocabulary import OBSERVABLES
 from serq.syntax import nodes
 from serq.syntax.nodes import (
     Aggregate,
@@ -38,6 +37,7 @@ from serq.syntax.nodes import (
     Statement,
     Unary,
 )
+from serq.syntax.vocabulary import OBSERVABLES
 
 EXPRESSIONS = (Number, Name, Indexed, Call, Draw, Unary, Binary, Conditional, Aggregate)
 AnyNode = TypeVar("AnyNode", bound=Node)

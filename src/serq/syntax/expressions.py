@@ -29,7 +29,8 @@ from serq.syntax.nodes import (
     Reference,
     Unary,
 )
-from serq.syntax.tokens import AGGREGATES, DISTRIBUTIONS, Token, TokenKind
+from serq.syntax.tokens import AGGREGATES, Token, TokenKind
+from serq.syntax.vocabulary import DISTRIBUTIONS
 
 # Operations inside one another in one expression, operator chains included.
 DEPTH_LIMIT = 200

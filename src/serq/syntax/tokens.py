@@ -162,6 +162,3 @@ WORDS = frozenset().union(
     AGGREGATES,
     CONNECTING_WORDS,
 )
-
-# Distributions and how many arguments each takes (language §2, Expressions).
-DISTRIBUTIONS = {"exp": 1, "det": 1, "uniform": 2, "erlang": 2, "h2": 2, "bernoulli": 1}

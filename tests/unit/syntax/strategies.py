@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from serq.diagnostics import SourceFile, Span
 from serq.syntax import nodes as n
-from serq.syntax.tokens import ARRIVALS, DISTRIBUTIONS, MODES, SERVING_VERBS, SHARES, STATEMENT_WORDS, WORDS
+from serq.syntax.tokens import ARRIVALS, MODES, SERVING_VERBS, SHARES, STATEMENT_WORDS, WORDS
+from serq.syntax.vocabulary import DISTRIBUTIONS
 
 HERE = Span(SourceFile("<tree>", ""), 0, 0)
 

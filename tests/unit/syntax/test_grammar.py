@@ -6,7 +6,8 @@ from importlib import resources
 from pathlib import Path
 
 import serq.syntax
-from serq.syntax.tokens import DISTRIBUTIONS, MARKS, WORDS
+from serq.syntax.tokens import MARKS, WORDS
+from serq.syntax.vocabulary import DISTRIBUTIONS
 
 PRODUCTION = re.compile(r"^[ ]*([a-z]+(?: [a-z]+)?) = (.*?) ;$", re.MULTILINE | re.DOTALL)
 LAYERS = ("expressions", "statements", "options", "resources", "queues", "parser")
