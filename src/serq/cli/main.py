@@ -74,7 +74,12 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
         ctx.exit()
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="`serq explain NAME` explains a message, `serq COMMAND --help` a command. The language on one page is "
+    "docs/reference/cheatsheet.md of the sources, its reference docs/reference, programs to begin with examples.",
+)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show it.")
 def serq() -> None:
     """Compile and simulate LLM serving deployments written in serQ."""
