@@ -203,7 +203,6 @@ class Pool:
         if statement.reuse is not None:
             reuse = amount(w, statement.reuse, "reuse")
         self.leave(w, session)
-        session.status = READY
         allocations: list[Allocation] = []
         most = 0.0
         for i in range(count):
@@ -230,6 +229,7 @@ class Pool:
         session.waiting_for = None
         session.waiting_pools = None
         session.next_statement = statement.following
+        session.status = READY  # until here it was waiting, as an eviction that made it room could read
         w.moved_at = w.now
         return session
 

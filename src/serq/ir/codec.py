@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from serq.diagnostics import Diagnostic, Path, ProgramError, error
 from serq.ir import model as ir
@@ -27,9 +28,32 @@ _VALUE = re.compile(r"Invalid value (?P<value>.*)")
 
 
 def encode_program(program: ir.Program) -> str:
-    """Write a program as JSON, indented, fields in the order of the model and defaults left out."""
-    text = msgspec.json.format(msgspec.json.encode(program), indent=2)
+    """Write a program as JSON, indented, fields in the order of the model and defaults left out.
+
+    Equal programs are one document, whether a default was written in the text or not.
+    """
+    text = msgspec.json.format(msgspec.json.encode(_document(program)), indent=2)
     return text.decode("utf-8") + "\n"
+
+
+def _document(part: Any) -> Any:
+    """Give a part of a program as what JSON has; a field that equals its default is left out."""
+    if isinstance(part, msgspec.Struct):
+        config = part.__struct_config__
+        found: dict[str, Any] = {} if config.tag is None else {str(config.tag_field): config.tag}
+        for field in structs.fields(part):
+            value = getattr(part, field.name)
+            is_default = value == field.default or (
+                field.default_factory is not msgspec.NODEFAULT and value == field.default_factory()
+            )
+            if not is_default:
+                found[field.encode_name] = _document(value)
+        return found
+    if isinstance(part, tuple):
+        return [_document(item) for item in part]
+    if isinstance(part, dict):
+        return {name: _document(value) for name, value in part.items()}
+    return part
 
 
 def decode_program(content: str | bytes, document: str = "<ir>") -> ir.Program:
