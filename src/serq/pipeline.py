@@ -44,11 +44,13 @@ class Compiled:
     program : the definition of the program
     source_map : IR path → span; empty for a program that came as IR
     document : what messages call the IR
+    constants : names of the `let`s that are folded into it; for messages
     """
 
     program: ir.Program
     source_map: Mapping[str, Span]
     document: str
+    constants: tuple[str, ...] = ()
 
     def place_of(self, path: str) -> Place:
         """Give the text an IR path came from, or that of the nearest part around it; the path itself for IR."""
@@ -71,7 +73,7 @@ def compile_text(source: SourceFile, loader: Loader, sets: Expressions, definiti
     """Text into IR  (serq ir). `sets` stand in place of `let`s, `definitions` of `def`s without parameters."""
     kernel = expand_text(source, loader, definitions)
     lowered = lower(kernel, sets=sets)  #                                   kernel tree  → IR
-    return Compiled(lowered.program, lowered.source_map, source.name)
+    return Compiled(lowered.program, lowered.source_map, source.name, lowered.constants)
 
 
 def compile_ir(source: SourceFile) -> Compiled:
@@ -96,12 +98,13 @@ def with_overrides(compiled: Compiled, overrides: Mapping[str, float], trace_pat
         places["$.workload.trace"] = Span(SourceFile("--trace", trace_path), 0, len(trace_path))
         workload = replace(workload, trace=ir.TraceFile(path=trace_path, ordered=workload.trace.ordered))
     run = replace(compiled.program.run, **overrides)
-    return Compiled(replace(compiled.program, run=run, workload=workload), places, compiled.document)
+    program = replace(compiled.program, run=run, workload=workload)
+    return Compiled(program, places, compiled.document, compiled.constants)
 
 
 def link_program(compiled: Compiled, trace: Trace | None) -> LinkedProgram:
     """IR into a linked program: names are indices, constants numbers; lints are heard  (serq check)."""
-    return link(compiled.program, trace, compiled.place_of)
+    return link(compiled.program, trace, compiled.place_of, compiled.constants)
 
 
 def simulate(linked: LinkedProgram, *, records_samples: bool, checks: bool, progress: Progress | None) -> RunResult:

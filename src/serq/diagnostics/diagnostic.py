@@ -93,6 +93,28 @@ class ProgramError(Exception):
         return render_message(self.diagnostics)
 
 
+def _same_text(one: Diagnostic, other: Diagnostic) -> bool:
+    """Whether two findings are about one stretch of text."""
+    if one.primary is None or other.primary is None:
+        return False
+    left, right = one.primary.place, other.primary.place
+    if isinstance(left, Path) or isinstance(right, Path):
+        return left == right
+    return left.source is right.source and (left.start, left.end) == (right.start, right.end)
+
+
+def _expansions(diagnostic: Diagnostic) -> int:
+    """Count the expansions behind a finding's place."""
+    span = (
+        None if diagnostic.primary is None or isinstance(diagnostic.primary.place, Path) else diagnostic.primary.place
+    )
+    count = 0
+    while span is not None and span.origin is not None:
+        span = span.origin.span
+        count += 1
+    return count
+
+
 class DiagnosticLimit(Exception):
     """Raised inside a stage to stop collecting once there are too many findings to be of use."""
 
@@ -105,9 +127,17 @@ class Findings:
     limit: int = 50
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Record a finding, once (the same name at the same place is one mistake)."""
-        for known in self.items:
+        """Record a finding, once.
+
+        The same said of the same text is one mistake, however many expansions brought the text there (an argument that
+        a definition reads in several places); the shortest way to it is kept.
+        """
+        for index, known in enumerate(self.items):
             if known.name == diagnostic.name and known.primary == diagnostic.primary:
+                return
+            if known.name == diagnostic.name and known.message == diagnostic.message and _same_text(known, diagnostic):
+                if _expansions(diagnostic) < _expansions(known):
+                    self.items[index] = diagnostic
                 return
         self.items.append(diagnostic)
         if len(self.items) >= self.limit:

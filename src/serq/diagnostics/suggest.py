@@ -48,6 +48,12 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return None if best is None else best[1]
 
 
+def did_you_mean(word: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Give the help that proposes a near name, or none."""
+    near = nearest(word, known)
+    return (f"did you mean `{near}`?",) if near else ()
+
+
 def suggestion(word: str, known: Iterable[str], kinds: str) -> tuple[str, ...]:
     """Give the help for an unknown name: the nearest one, else the few there are, else none.
 
@@ -56,9 +62,9 @@ def suggestion(word: str, known: Iterable[str], kinds: str) -> tuple[str, ...]:
     kinds : what the names are, in the plural ("pools")
     """
     names = sorted(set(known))
-    near = nearest(word, names)
-    if near is not None:
-        return (f"did you mean `{near}`?",)
+    near = did_you_mean(word, names)
+    if near:
+        return near
     if 0 < len(names) <= LISTED:
         listed = ", ".join(f"`{name}`" for name in names)
         return (f"the {kinds} are {listed}",) if len(names) > 1 else (f"the only one of the {kinds} is {listed}",)

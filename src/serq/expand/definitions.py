@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from serq.diagnostics import Label, Origin, Span
+from serq.diagnostics import Label, Origin, SourceFile, Span
 from serq.expand.items import declared_kinds, map_item_bodies
 from serq.expand.limits import hold_to_depth, outermost, substitute_within
 from serq.expand.report import Report, counted, did_you_mean, listed
@@ -35,6 +35,7 @@ from serq.expand.tree import (
     through,
     walk,
 )
+from serq.expand.uses import shipped_home
 from serq.expand.vocabulary import RESERVED_FOR_DEFINITIONS, RESERVED_FOR_PARAMETERS
 from serq.records import dataclass
 from serq.syntax.nodes import (
@@ -55,6 +56,7 @@ from serq.syntax.nodes import (
     Statement,
     StatementDefinition,
 )
+from serq.syntax.statements import FOREIGN
 
 Definition = ExpressionDefinition | StatementDefinition
 AnyItem = TypeVar("AnyItem", bound=Item)
@@ -99,8 +101,8 @@ def _overridden(program: Program, report: Report, overrides: Mapping[str, Expres
             report.add(
                 "unknown-override",
                 f"no definition of the program is named `{name}`",
-                value.span,
-                "would be its body",
+                Span(SourceFile("--def", f"{name}={value.span.source.text}"), 0, len(name)),
+                "no such definition",
                 helps=did_you_mean(name, known)
                 or ((f"the expression definitions are {listed(known)}",) if known else ()),
             )
@@ -256,10 +258,7 @@ class _Definitions:
                     f"no definition of statements is named `{statement.name}`",
                     statement.span,
                     "not defined above",
-                    helps=did_you_mean(
-                        statement.name,
-                        [n for n, k in self.known.items() if isinstance(k.definition, StatementDefinition)],
-                    ),
+                    helps=self._meant(statement.name),
                 )
             return ()
         if isinstance(known.definition, ExpressionDefinition):
@@ -283,6 +282,19 @@ class _Definitions:
             if new is not None:
                 result.append(new)
         return result
+
+    def _meant(self, name: str) -> tuple[str, ...]:
+        """Give the help for a call of nothing: a stage's name, a library's, another language's word, or misspelt."""
+        declared = declared_kinds(self.program)
+        if name in declared and declared[name][0] == "a stage":
+            return (f"a job at the stage `{name}` is `run {name} (…);`",)
+        library = shipped_home(name)
+        if library is not None:
+            return (f'write `use "{library}";` above',)
+        if name in FOREIGN:
+            return (FOREIGN[name],)
+        known = [n for n, k in self.known.items() if isinstance(k.definition, StatementDefinition)]
+        return did_you_mean(name, known)
 
     def _out_of_order(self, name: str, span: Span) -> None:
         """Report the use of a definition that is not above."""

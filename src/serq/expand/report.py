@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from serq.diagnostics import Findings, Label, Span, error
-from serq.diagnostics.suggest import nearest
+from serq.diagnostics.suggest import did_you_mean
+
+__all__ = ["Report", "counted", "did_you_mean", "listed"]
 
 
 class Report:
@@ -39,12 +41,6 @@ class Report:
         self.findings.add(
             error(name, message, place, label, secondary=tuple(secondary), notes=tuple(notes), helps=tuple(helps))
         )
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Give the help that proposes a near name, or none."""
-    near = nearest(word, known)
-    return (f"did you mean `{near}`?",) if near else ()
 
 
 def listed(words: Iterable[str], joint: str = "and") -> str:

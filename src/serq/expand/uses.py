@@ -59,6 +59,15 @@ def load_shipped(path: str) -> SourceFile | None:
         return SourceFile(path, opened.read())
 
 
+def shipped_home(name: str) -> str | None:
+    """Give the library that comes with serQ and defines a name, or None."""
+    for file in sorted(os.listdir(SHIPPED_FOLDER)):
+        source = load_shipped(f"{SHIPPED_PREFIX}{file}")
+        if source is not None and any(getattr(item, "name", None) == name for item in parse(source).items):
+            return source.name
+    return None
+
+
 def read_libraries(program: Program, report: Report, loader: Loader) -> Program:
     """Put the definitions of the libraries a program uses in place of its `use`s."""
     return Program(program.span, _Reader(report, loader).items_of(program))

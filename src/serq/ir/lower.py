@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, assert_never
 
-from serq.diagnostics import DiagnosticLimit, Findings, Label, ProgramError, Span, error
+from serq.diagnostics import DiagnosticLimit, Findings, Label, ProgramError, SourceFile, Span, error
 from serq.diagnostics.suggest import suggestion
 from serq.ir import model as ir
 from serq.ir.evaluate import NotConstant, Terms, evaluate
@@ -34,10 +34,12 @@ class Lowered:
     Attributes
     ----------
     source_map : IR path (`$.session[3].body[0].pools[1].units`) → span
+    constants : names of the `let`s, whose values are folded into the IR; for messages
     """
 
     program: ir.Program
     source_map: Mapping[str, Span]
+    constants: tuple[str, ...]
 
 
 def lower(kernel: nodes.Program, sets: Mapping[str, nodes.Expression] | None = None) -> Lowered:
@@ -58,7 +60,7 @@ def lower(kernel: nodes.Program, sets: Mapping[str, nodes.Expression] | None = N
         program = None
     lowering.findings.stop_if_any()
     assert program is not None
-    return Lowered(program, lowering.spans)
+    return Lowered(program, lowering.spans, tuple(lowering.constants))
 
 
 class _TooDeep(Exception):
@@ -203,8 +205,8 @@ class _Lowering:
                     error(
                         "unknown-set",
                         f"the program has no `let {name}` that could be set",
-                        value.span,
-                        "has nothing to set",
+                        Span(SourceFile("--set", f"{name}={value.span.source.text}"), 0, len(name)),
+                        "no such constant",
                         helps=suggestion(name, names, "constants"),
                     )
                 )

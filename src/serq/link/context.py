@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field
 
-from serq.diagnostics import Findings, Label, Place, error
+from serq.diagnostics import Findings, Label, Place, Span, error
+from serq.diagnostics.suggest import did_you_mean
 from serq.ir import model as ir
 from serq.ir.evaluate import NotConstant, Terms, evaluate
 from serq.records import dataclass
@@ -33,6 +34,7 @@ class Context:
     Attributes
     ----------
     place_of : IR path → place of the text (or the path itself)
+    constants : names of the constants that are folded into the program
     pools, stages : families by name
     slots : attribute → slot
     assigned : attribute → path of its first assignment (for those the program assigns)
@@ -49,6 +51,7 @@ class Context:
     slots: dict[str, int] = field(default_factory=dict)
     assigned: dict[str, str] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
+    constants: tuple[str, ...] = ()
     terms: Terms = field(default_factory=Terms)
     sites: list[str] = field(default_factory=list)
     _site_of: dict[str, int] = field(default_factory=dict)
@@ -89,7 +92,7 @@ class Context:
             value = evaluate(expression, path, self.terms)
         except NotConstant as found:
             notes = (f"{what} is known before the program runs",) if found.name == "not-constant" else ()
-            self.error(found.name, found.message, found.path, found.label, notes=notes, helps=found.helps)
+            self.error(found.name, found.message, found.path, found.label, notes=notes, helps=self.near(found))
             return None
         if value != value:
             self.error(
@@ -101,6 +104,13 @@ class Context:
             )
             return None
         return value
+
+    def near(self, found: NotConstant) -> tuple[str, ...]:
+        """Give the helps for a part that is no constant: the constant whose name is near, else what it came with."""
+        place = self.place_of(found.path)
+        if found.name == "not-constant" and isinstance(place, Span):
+            return did_you_mean(place.text, self.constants) or found.helps
+        return found.helps
 
 
 def described(reference: ir.Reference) -> str:

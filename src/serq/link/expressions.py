@@ -190,7 +190,7 @@ def _unknown(context: Context, name: str, path: str) -> None:
         )
         context.error("not-a-number", f"`{name}` is a {kind}, and this needs a number", path, f"a {kind}", helps=helps)
         return
-    known = [*context.slots, *CONTEXT_VARIABLES, "inf"]
+    known = [*context.slots, *context.constants, *CONTEXT_VARIABLES, "inf"]
     helps = suggestion(name, known, "names")
     if name in TRACE_ATTRIBUTES:
         helps = (f"`{name}` exists with a trace; without one, `set` it",)

@@ -28,20 +28,26 @@ from serq.records import dataclass
 TraceRows = tuple[tuple[tuple[float, float, float, float], ...], ...]
 
 
-def link(program: ir.Program, trace: TraceRows | None, place_of: Callable[[str], Place] = Path) -> li.LinkedProgram:
+def link(
+    program: ir.Program,
+    trace: TraceRows | None,
+    place_of: Callable[[str], Place] = Path,
+    constants: tuple[str, ...] = (),
+) -> li.LinkedProgram:
     """Link a program.
 
     Parameters
     ----------
     trace : the sessions of the program's trace, each its rows of new, out, think, forced; None without one
     place_of : gives the place an IR path stands for
+    constants : names of constants that were folded into the program, to propose for a name that is not there
 
     Raises
     ------
     ProgramError : with every independent finding
     """
     validate(program)
-    context = Context(program, place_of)
+    context = Context(program, place_of, constants=constants)
     result = None
     try:
         result = _linked(context, trace)

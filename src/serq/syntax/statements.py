@@ -608,8 +608,8 @@ class StatementParser(ExpressionParser):
             )
         near = nearest(word.text, STATEMENT_WORDS)
         helps: tuple[str, ...] = ()
-        if word.text in _FOREIGN:
-            helps = (_FOREIGN[word.text],)
+        if word.text in FOREIGN:
+            helps = (FOREIGN[word.text],)
         elif word.text in ITEM_WORDS:
             helps = (f"`{word.text}` is a declaration, which stands outside any braces",)
         elif word.text in _HOLD_CLAUSES or word.text == "admission":
@@ -629,7 +629,8 @@ class StatementParser(ExpressionParser):
 
 
 # Words of other languages, and what says the same here.
-_FOREIGN = {
+_DELAY = "a delay is a stage: `stage think : delay;` and `run think (seconds);`; on a stage `tool`, `tool (seconds);`"
+FOREIGN = {
     "if": "a test is `branch (test) { … } else { … }`",
     "while": "repeat with `loop { … }` and leave it with `end`",
     "for": "repeat with `loop { … }` and leave it with `end`",
@@ -641,8 +642,11 @@ _FOREIGN = {
     "admit": "an admission is `hold POOL (units) { … }`",
     "enter": "an admission is `hold POOL (units) { … }`",
     "acquire": "an admission is `hold POOL (units) { … }`",
-    "wait": "a delay is a stage: `stage think : delay;` and `run think (seconds);`",
-    "sleep": "a delay is a stage: `stage think : delay;` and `run think (seconds);`",
+    "delay": _DELAY,
+    "pause": _DELAY,
+    "sleep": _DELAY,
+    "think": _DELAY,
+    "wait": _DELAY,
     "free": "`release POOL` gives an allocation back",
     "evict": "`drop POOL` discards the own cached prefix; the pool's `evict` option orders the others",
 }
