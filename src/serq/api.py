@@ -29,6 +29,7 @@ from serq.expand import load_beside, load_nothing
 from serq.ir import model as ir
 from serq.ir.codec import encode_program
 from serq.link.linked import LinkedProgram
+from serq.lint import find_remarks
 from serq.records import dataclass
 from serq.report import Provenance, Report, build_report
 from serq.report.notes import ABOUT_FIGURES
@@ -134,6 +135,11 @@ class Program:
     def horizon(self) -> float:
         """When a run stops at the latest [t]."""
         return self.linked.horizon
+
+    @property
+    def remarks(self) -> list[Diagnostic]:
+        """What the program probably does not mean, as notes; none of them changes a run."""
+        return find_remarks(self.ir, self.compiled.place_of)
 
     def to_json(self, *, inline_trace: bool = False) -> str:
         """Give the IR as JSON; with `inline_trace` the rows of the trace are in it, in place of a path."""

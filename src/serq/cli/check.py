@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from serq.cli.options import program_options, run_options
-from serq.cli.output import emit
+from serq.cli.output import emit, rendered, say
 
 
 @click.command("check")
@@ -42,6 +42,7 @@ def command(
         _count(len(linked.observes), "observe"),
         _count(len(linked.gauges), "gauge"),
     ]
+    say(rendered(program.remarks, form))
     emit(f"{file}: links ({', '.join(parts)})\n")
     return 0
 

@@ -18,7 +18,7 @@ def command(name: str | None) -> None:
         width = max((len(known) for known in names), default=0)
         emit("".join(f"{known:<{width}}  {registry.summary(known)}\n" for known in names))
         return
-    wanted = name.removeprefix("error[").removesuffix("]")
+    wanted = name.removeprefix("error[").removeprefix("note[").removesuffix("]")
     page = registry.page(wanted)
     if page is None:
         near = registry.nearest(wanted)

@@ -20,7 +20,7 @@ from importlib import import_module
 
 import click
 
-from serq.cli.output import StdoutFailed, emit, say
+from serq.cli.output import StdoutFailed, emit, rendered, say
 from serq.diagnostics.diagnostic import ProgramError
 
 EXIT_DONE, EXIT_PROGRAM, EXIT_USAGE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 70, 130, 141
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         problem.show(file=sys.stderr)
         return problem.exit_code
     except ProgramError as problem:
-        say(rendered(problem, _format_wanted(given)))
+        say(rendered(problem.diagnostics, _format_wanted(given)))
         return EXIT_PROGRAM
     except StdoutFailed as problem:
         say(f"serq: stdout cannot be written: {problem}\n")
@@ -118,21 +118,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         say(InternalError.of(problem, given).report())
         return EXIT_INTERNAL
-
-
-def rendered(problem: ProgramError, form: str) -> str:
-    """Draw the findings of a program in the form asked for."""
-    if form == "json":
-        from serq.diagnostics.render_json import render_json
-
-        return render_json(problem.diagnostics)
-    if form == "concise":
-        from serq.diagnostics.render_concise import render_concise
-
-        return render_concise(problem.diagnostics)
-    from serq.diagnostics.render_text import render_text
-
-    return render_text(problem.diagnostics, colour=sys.stderr.isatty() and not os.environ.get("NO_COLOR"))
 
 
 def _format_wanted(arguments: list[str]) -> str:

@@ -7,6 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from serq.diagnostics import Diagnostic
 
 
 class StdoutFailed(Exception):
@@ -42,3 +48,21 @@ def say(text: str) -> None:
         sys.stderr.flush()
     except (OSError, ValueError):
         pass
+
+
+def rendered(diagnostics: Iterable[Diagnostic], form: str) -> str:
+    """Draw findings in the form asked for; "" for none."""
+    found = list(diagnostics)
+    if not found:
+        return ""
+    if form == "json":
+        from serq.diagnostics.render_json import render_json
+
+        return render_json(found)
+    if form == "concise":
+        from serq.diagnostics.render_concise import render_concise
+
+        return render_concise(found)
+    from serq.diagnostics.render_text import render_text
+
+    return render_text(found, colour=sys.stderr.isatty() and not os.environ.get("NO_COLOR"))

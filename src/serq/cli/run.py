@@ -12,7 +12,7 @@ import sys
 import click
 
 from serq.cli.options import program_options, run_options
-from serq.cli.output import emit, say
+from serq.cli.output import emit, rendered, say
 
 
 @click.command("run")
@@ -67,6 +67,9 @@ def command(
         from serq.report.dump import write_dump
 
         write_dump(finished.result, dump)
+    say(
+        rendered(program.remarks, form)
+    )  # not before: a run that fails has one document on stderr under `--format json`
     emit(report.to_json() if as_json else str(report))
     # under a text report on a terminal the reader has just seen them
     if as_json or not sys.stdout.isatty():

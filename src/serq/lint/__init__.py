@@ -1,6 +1,7 @@
 """Programs that link and were surely not meant: one lint per module.
 
 Input: a program that may have other faults. Output: findings; a lint is an error, since no sound program earns one.
+What a sound program may earn is a remark, a note about a program that links.
 Reference: language §3, Lints; notes §11.
 """
 
@@ -11,9 +12,10 @@ from collections.abc import Callable
 from serq.diagnostics import Findings, Place
 from serq.ir import model as ir
 from serq.lint.guard import find_constant_guards
+from serq.lint.remarks import find_remarks
 from serq.lint.stale_header_read import find_stale_header_reads
 
-__all__ = ["LINTS", "find_lints"]
+__all__ = ["LINTS", "find_lints", "find_remarks"]
 
 Lint = Callable[[ir.Program, Findings, Callable[[str], Place]], None]
 
