@@ -287,6 +287,8 @@ def read_source(path: str) -> SourceFile:
     """Read a program's file, `-` for stdin; `ProgramError` says why it cannot be read."""
     try:
         if path == STDIN:
+            if sys.stdin is None:  # closed by whoever started us
+                raise OSError("stdin is closed")
             content, name = sys.stdin.buffer.read(), "<stdin>"
         else:
             name = path

@@ -16,7 +16,7 @@ import click
 from serq.diagnostics import ProgramError, SourceFile
 from serq.syntax import parse_expression
 
-SEED_MAX = 2**53
+SEED_MAX = 2**53 - 1
 """The IR keeps a seed as a double; above this one number would stand for several."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -21,6 +21,8 @@ class StdoutFailed(Exception):
 
 def emit(text: str) -> None:
     """Print a command's result. Raises `BrokenPipeError` or `StdoutFailed`."""
+    if sys.stdout is None:  # closed by whoever started us
+        raise StdoutFailed("it is closed")
     try:
         try:
             sys.stdout.write(text)

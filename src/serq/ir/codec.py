@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -36,12 +37,18 @@ def encode_program(program: ir.Program) -> str:
     return text.decode("utf-8") + "\n"
 
 
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[structs.FieldInfo, ...]:
+    """Give the fields of a node type (looked up once: msgspec works them out anew each time)."""
+    return structs.fields(kind)
+
+
 def _document(part: Any) -> Any:
     """Give a part of a program as what JSON has; a field that equals its default is left out."""
     if isinstance(part, msgspec.Struct):
         config = part.__struct_config__
         found: dict[str, Any] = {} if config.tag is None else {str(config.tag_field): config.tag}
-        for field in structs.fields(part):
+        for field in _fields(type(part)):
             value = getattr(part, field.name)
             is_default = value == field.default or (
                 field.default_factory is not msgspec.NODEFAULT and value == field.default_factory()
@@ -152,6 +159,12 @@ def _json(text: str, document: str) -> Any:
     except (RecursionError, ValueError):
         message = f"the JSON is nested deeper than any program may be ({MAX_DEPTH} forms)"
         raise ProgramError([error("nesting-too-deep", message, Path("$", document))]) from None
+    if "\\ud" in text.lower():
+        try:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            reason = "a string has half of a surrogate pair, which is no character"
+            raise ProgramError([_not_json(reason, document)]) from None
     faults = [_repetition(value, document)] if repeated else _infinite(value, document)
     if faults:
         raise ProgramError(faults)

@@ -373,6 +373,7 @@ class _Lowering:
         """Lower an expression in a constant's place to its number; one without a value stays for the linker to word."""
         if node is None:
             return None
+        known = len(self.spans)
         lowered = self.expression(node, path, 1)
         try:
             value = evaluate(lowered, path, Terms())
@@ -380,8 +381,8 @@ class _Lowering:
             return lowered
         if math.isnan(value):
             return lowered
-        for part in [place for place in self.spans if place.startswith((f"{path}.", f"{path}["))]:
-            del self.spans[part]  # the number has no parts
+        while len(self.spans) > known + 1:  # the number has no parts; they were entered after its own place
+            self.spans.popitem()
         return _number(value)
 
     def reference(self, node: nodes.Reference, path: str, depth: int = 1) -> ir.Reference:

@@ -19,6 +19,8 @@ from serq.engine.results import GaugeResult, ObserveResult, RunResult
 
 def check_dump_directory(directory: str) -> None:
     """Refuse a directory that cannot be written, before a long run; raises `ProgramError`."""
+    if not directory:
+        raise ProgramError([_not_writable(directory, "the name is empty")])
     existing = directory
     while not os.path.lexists(existing):
         above = os.path.dirname(existing) or "."

@@ -57,3 +57,10 @@ def test_a_directory_that_is_a_file_is_refused_before_the_run(tmp_path: Path) ->
     check_dump_directory(str(tmp_path / "new" / "deeper"))
     check_dump_directory(str(tmp_path))
     assert not (tmp_path / "new").exists()
+
+
+def test_a_dump_directory_has_a_name() -> None:
+    """An empty name is the current directory to the system, and a mistake to its user."""
+    with pytest.raises(ProgramError) as failed:
+        check_dump_directory("")
+    assert [found.name for found in failed.value.diagnostics] == ["dump-not-writable"]
