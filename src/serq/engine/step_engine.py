@@ -65,6 +65,7 @@ class StepEngine(Stage):
         self.batch: list[Job] = []
         self.is_running = False
         self.is_forming = False
+        self.is_admitting = False  # from a header of its own admission to where that session first waits
         self.left = 0.0
         self.has_preempted = False
         self.forming_number: i64 = 0
@@ -311,12 +312,13 @@ class StepEngine(Stage):
             if pool.is_waited_for():
                 left = self.left
                 self.left = header_budget
+                self.is_admitting = True
                 session = pool.admit_one(w)
                 self.left = left
-                if session is None:
-                    return False
-                w.run_admitted(session)
-                return True
+                if session is not None:
+                    w.run_admitted(session)
+                self.is_admitting = False
+                return session is not None
         return False
 
     # -------------------------------------------------------------------------------------- exclusive prefill
@@ -344,16 +346,25 @@ class StepEngine(Stage):
                 return
             prefill = self._first_prefill()
             if prefill is not None:
-                for job in self.batch.copy():
-                    self._take_back(job)
-                self.left = full
-                self._serve(w, prefill, chunk)
+                self._replace_decodes(w, prefill, chunk, full)
                 return
             newcomer = self._next_unserved(w)
             while newcomer is not None and self.left > 0.0:
                 if not self._serve(w, newcomer, chunk):
                     return
                 newcomer = self._next_unserved(w)
+
+    def _replace_decodes(self, w: World, prefill: Job, chunk: float, full: float) -> None:
+        """Let a prefill run alone on the full budget; one that gets no tokens, for want of memory, replaces nobody."""
+        decodes = self.batch.copy()
+        decode_left = self.left
+        self.left = full
+        self._serve(w, prefill, chunk)
+        if prefill.tokens > 0.0:
+            for job in decodes:
+                self._take_back(job)
+        else:
+            self.left = decode_left
 
     def _first_prefill(self) -> Job | None:
         for job in self.resident_jobs:
@@ -436,7 +447,7 @@ class StepEngine(Stage):
 
     def budget_left(self, w: World) -> float:
         """Give the budget left for the header being evaluated; outside an admission, what the residents would leave."""
-        if self.is_forming:
+        if self.is_admitting:
             return self.left
         if self.budget_reads_totals:
             residents, decoders, kv_decode, kv_prefill = w.residents, w.decoders, w.kv_decode, w.kv_prefill
