@@ -15,7 +15,7 @@ def samples(text: str, name: str) -> list[tuple[float, int]]:
 def test_a_prefill_without_memory_replaces_no_decode() -> None:
     """Session 1, admitted at 3 beside session 0's decode, finds no unit to prefill into: session 0 decodes on.
 
-    6 tokens at 2 an iteration are prefilled by 3, then three decodes end at 6; session 1 tries again each time, and has the
+    6 tokens at 2 an iteration are prefilled by 3, three decodes end at 6; session 1 tries again each time, and has the
     engine alone from 6: prefill to 9, decodes to 12.
     """
     text = """
