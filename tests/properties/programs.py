@@ -32,12 +32,14 @@ class Allowed:
     ours : options that only this implementation has (`unfit wait`, `preempt by`)
     stalls : growing runs on pools of `preempt none`, spills to tiers that fill, engines behind ps stages: places where
         the recorded semantics and other implementations are known to part
+    nested : holds on a pool that the session holds or leases already
     statements : about how many statements a program has
     """
 
     draws: bool = True
     ours: bool = True
     stalls: bool = True
+    nested: bool = True
     statements: int = 22
 
 
@@ -141,7 +143,7 @@ class Writer:
         for name in kinds:
             size = family if name != "tier" and self.chance(0.7) else 1
             cap = "inf" if name == "tier" and (not self.allowed.stalls or self.chance(0.3)) else self.one_of(*caps)
-            preempt = self.one_of("none", "lifo", "lifo")
+            preempt = self.one_of("none", "lifo", "lifo", "lifo")
             if self.allowed.ours and self.chance(0.2):
                 preempt = "by"
             self.pools.append(_Pool(name, size, cap, preempt, via=False, memory=False))
@@ -182,7 +184,7 @@ class Writer:
             options.append(f"queue by ({key}{', -serial' if self.chance(0.3) else ''});")
         if pool.via:
             options.append("admit via e;")
-        if len(self.pools) == 3 and pool is self.pools[0] and self.chance(0.5):
+        if len(self.pools) == 3 and pool is self.pools[0] and self.chance(0.7):
             when = self.one_of("1", "size > 1", "x > 1", "age > 0")
             options.append(f"spill tier via z ({self.one_of('0', '1', 'size', '0.5 * size')}) when ({when});")
         if self.allowed.ours and self.chance(0.2):
@@ -352,7 +354,7 @@ class Writer:
     def _ending(self, scope: _Scope) -> list[str]:
         """End, come back for another turn, or just run out of statements."""
         form = self.random.randrange(4)
-        if form == 0 or (scope.leased and not self.allowed.stalls):
+        if form == 0 or (scope.leased and not self.allowed.nested):
             return []
         if form == 1:
             return ["end;"]
@@ -372,7 +374,7 @@ class Writer:
             return [self._observe(scope)]
         if form < 20:
             return [f"set {self.one_of(*ATTRIBUTES)} = {self._number()};"]
-        if form < 50:
+        if form < 42:
             return [self._run(scope)]
         if form < 66 and scope.depth < 4:
             return self._hold(scope)
@@ -439,7 +441,7 @@ class Writer:
     def _hold(self, scope: _Scope) -> list[str]:
         order = list(self.pools)
         self.random.shuffle(order)
-        if not self.allowed.stalls:
+        if not self.allowed.nested:
             order = [pool for pool in order if all(pool is not held for held, _ in (*scope.holds, *scope.leased))]
             if not order:
                 return [self._run(scope)]
@@ -452,17 +454,25 @@ class Writer:
         with_cache = self.chance(0.6)
         reuse = f" reuse ({self._number()})" if with_cache and self.chance(0.3) else ""
         inner = _Scope(scope.holds + held, with_cache, scope.depth + 1, scope.leased, scope.in_loop)
+        # contention needs holds that last and grow
         body = self._body(inner, 1)
+        if self.chance(0.7):
+            body.insert(0, self._run(inner))
+        if self.chance(0.4):
+            body += [f"grow {self._held(inner)} ({self.one_of('1', '2', 'x')});", self._run(inner)]
         cache = f" cache ({self.one_of('inf', '1', '2', '4', 'x', 'y + 2')})" if with_cache else ""
         lease = ""
-        if self.chance(0.2) and not (scope.in_loop and not self.allowed.stalls):
+        if self.chance(0.2) and not (scope.in_loop and not self.allowed.nested):
             pool, written = held[self.random.randrange(count)]
             lease = f" lease {written} ({self.one_of('0', '1', '2.5', 'inf', 'x')})"
             scope.leased.append((pool, written))
         return [f"hold {', '.join(claims)}{reuse} {{", *body, f"}}{cache}{lease};"]
 
+    def _held(self, scope: _Scope) -> str:
+        return scope.holds[self.random.randrange(len(scope.holds))][1]
+
     def _in_hold(self, scope: _Scope) -> str:
-        _, written = scope.holds[self.random.randrange(len(scope.holds))]
+        written = self._held(scope)
         form = self.random.randrange(8)
         if form < 5:
             return f"grow {written} ({self.one_of('0', '1', '2', '3', 'x')});"

@@ -323,3 +323,51 @@ def test_the_end_of_a_session_lets_nobody_in_before_the_others_have_run() -> Non
     }
     """
     assert [(session, value) for _, session, value in seen(text)] == [(2, 3.0), (1, 2.0), (2, 4.0), (2, 5.0), (0, 1.0)]
+
+
+def test_a_prefill_that_gets_no_tokens_displaces_no_decode() -> None:
+    """Language §3, `serve exclusive prefill`: a prefill that fits *can replace* the decodes. Session 1's needs a unit of a
+    full pool at 3, 4 and 5 and preempts itself; session 0's three decodes run on.
+    """
+    text = """
+    pool kv { cap 7; preempt lifo; admit via e; }
+    stage e : step { budget 2; cost 1; serve exclusive prefill; memory kv; }
+    workload { arrive batch(2); }
+    session { hold kv (1) { observe a = now; run e prefill (6) growing kv; run e decode (3); observe d = now; } }
+    run { horizon 14; }
+    """
+    finished = simulate(text)
+    assert [(at, session) for at, session, _ in samples(finished, "a")] == [(0, 0), (3, 1), (4, 1), (5, 1), (6, 1)]
+    assert [(at, session) for at, session, _ in samples(finished, "d")] == [(6.0, 0), (12.0, 1)]
+    assert (finished.report.stage("e").iterations, finished.report.pool("kv").preemptions) == (12, 3)
+
+
+def test_the_budget_left_of_an_iteration_is_for_those_it_admits() -> None:
+    """Notes §5h. Session 0, preempted while an iteration forms at 3, asks anew for what the residents would leave: 2 less
+    session 2's token, which is within the cap, and not the 2 nobody has taken yet, for which it would be rejected.
+    """
+    text = """
+    pool kv { cap 1; preempt lifo; } stage e : step { budget 2; cost 1; }
+    workload { arrive batch(3); }
+    session { run e decode (2); hold kv (budget_left(e)) { run e decode (2) growing kv; } }
+    run { horizon 3.5; }
+    """
+    pool = simulate(text).report.pool("kv")
+    assert (pool.admissions, pool.rejected) == (3, 0)
+    assert pool.preemptions >= 2
+
+
+def test_a_session_waits_until_it_is_admitted() -> None:
+    """Notes §4.8. The eviction that makes room for session 1's second hold finds that session waiting still.
+
+    So its own entry goes first, and session 0's stays.
+    """
+    text = """
+    pool kv { cap 4; evict by (-waiting); } stage z : delay; workload { arrive batch(2); }
+    session {
+      run z (serial); hold kv (2) { } cache (2)
+      branch (serial == 0) { run z (9); observe a = cachedin(kv); }
+      else { run z (2); hold kv (2) { observe a = cachedin(kv); } }
+    }
+    """
+    assert seen(text) == [(3.0, 1, 0.0), (9.0, 0, 2.0)]
