@@ -326,7 +326,8 @@ def test_the_end_of_a_session_lets_nobody_in_before_the_others_have_run() -> Non
 
 
 def test_a_prefill_that_gets_no_tokens_displaces_no_decode() -> None:
-    """Language §3, `serve exclusive prefill`: a prefill that fits *can replace* the decodes. Session 1's needs a unit of a
+    """Language §3, `serve exclusive prefill`: a prefill that fits *can replace* the decodes. Session 1's needs a unit
+    of a
     full pool at 3, 4 and 5 and preempts itself; session 0's three decodes run on.
     """
     text = """
@@ -343,7 +344,8 @@ def test_a_prefill_that_gets_no_tokens_displaces_no_decode() -> None:
 
 
 def test_the_budget_left_of_an_iteration_is_for_those_it_admits() -> None:
-    """Notes §5h. Session 0, preempted while an iteration forms at 3, asks anew for what the residents would leave: 2 less
+    """Notes §5h. Session 0, preempted while an iteration forms at 3, asks anew for what the residents would leave: 2
+    less
     session 2's token, which is within the cap, and not the 2 nobody has taken yet, for which it would be rejected.
     """
     text = """
