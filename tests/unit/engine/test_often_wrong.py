@@ -327,8 +327,7 @@ def test_the_end_of_a_session_lets_nobody_in_before_the_others_have_run() -> Non
 
 def test_a_prefill_that_gets_no_tokens_displaces_no_decode() -> None:
     """Language §3, `serve exclusive prefill`: a prefill that fits *can replace* the decodes. Session 1's needs a unit
-    of a
-    full pool at 3, 4 and 5 and preempts itself; session 0's three decodes run on.
+    of a full pool at 3, 4 and 5 and preempts itself; session 0's three decodes run on.
     """
     text = """
     pool kv { cap 7; preempt lifo; admit via e; }
@@ -345,8 +344,7 @@ def test_a_prefill_that_gets_no_tokens_displaces_no_decode() -> None:
 
 def test_the_budget_left_of_an_iteration_is_for_those_it_admits() -> None:
     """Notes §5h. Session 0, preempted while an iteration forms at 3, asks anew for what the residents would leave: 2
-    less
-    session 2's token, which is within the cap, and not the 2 nobody has taken yet, for which it would be rejected.
+    less session 2's token, which is within the cap, and not the 2 nobody has taken yet, for which it would be rejected.
     """
     text = """
     pool kv { cap 1; preempt lifo; } stage e : step { budget 2; cost 1; }
