@@ -57,8 +57,8 @@ format: $(stamps)/test  ## format the code and mend what the linter can
 	$(python) -m ruff check --fix .
 
 verify: $(stamps)/test $(stamps)/verify  ## hold the simulator against closed forms and published results (minutes)
-	$(python) -m pytest -q verification/tests
-	$(python) -m verification
+	$(python) -m pytest -q verification
+	$(python) -m verification --seeds 20 --jobs 2
 
 bench: $(stamps)/bench  ## measure speed on the named programs
 	$(python) benchmarks/run.py
