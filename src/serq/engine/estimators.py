@@ -33,10 +33,10 @@ class Estimates:
             if self.gap_count == 0:
                 self.mean_gap = gap
             else:
-                self.mean_gap += 0.01 * (gap - self.mean_gap)
+                self.mean_gap += WEIGHT * (gap - self.mean_gap)
             self.gap_count += 1
-            self.mean_service += 0.01 * (service - self.mean_service)
-            self.mean_wait += 0.01 * (wait - self.mean_wait)
+            self.mean_service += WEIGHT * (service - self.mean_service)
+            self.mean_wait += WEIGHT * (wait - self.mean_wait)
         self.last_start = started_at
         self.count += 1
 
@@ -48,7 +48,7 @@ class Estimates:
 
     def load(self) -> float:
         """Give the estimated load [1], at most 0.99."""
-        return min(self.rate() * self.mean_service, 0.99)
+        return min(self.rate() * self.mean_service, LOAD_MAX)
 
     def wait(self) -> float:
         """Give the estimated wait [t]."""

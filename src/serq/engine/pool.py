@@ -117,8 +117,6 @@ class Pool:
         """Put a session in the line; `ahead` is the right of a preempted hold to go before every key."""
         session.status = WAITING
         session.joined_at = w.now
-        session.join_number = w.join_count
-        w.join_count += 1
         session.is_preempted = ahead
         if ahead:
             self.preempted.append(session)
@@ -180,25 +178,14 @@ class Pool:
         assert pools is not None
         count = len(pools)
         units: list[float] = []
-        needs: list[float] = []
         for i in range(count):
             claim = statement.claims[i]
             pool = pools[i]
             wanted = amount(w, claim.units, "hold's units")
-            reserve = wanted
-            if claim.reserve is not None:
-                reserve = amount(w, claim.reserve, "reserve")
-                if reserve < wanted:
-                    reserve = wanted
-            need = pool.whole_blocks_up(reserve)
-            taken = pool.used.value + need
-            for j in range(i):  # the same pool twice in one hold
-                if pools[j] is pool:
-                    taken += needs[j]
-            if not taken <= pool.cap + SLACK:
+            need = pool.whole_blocks_up(claim.needed(w, wanted))
+            if not pool.used.value + need <= pool.cap + SLACK:
                 return None
             units.append(pool.whole_blocks_up(wanted))
-            needs.append(need)
         reuse = -1.0
         if statement.reuse is not None:
             reuse = amount(w, statement.reuse, "reuse")

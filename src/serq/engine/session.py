@@ -185,7 +185,6 @@ class Session:
         self.waiting_for: HoldStatement | None = None
         self.waiting_pools: list[Pool] | None = None
         self.joined_at = 0.0
-        self.join_number: i64 = 0
         self.is_preempted = False  # waits ahead of every key
         # waiting to grow
         self.growing: Allocation | None = None

@@ -311,10 +311,7 @@ class ProcessorSharing(Stage):
             w.calendar.cancel(self.next_completion)
             return
         w.present = float(present)
-        purpose = w.purpose
-        w.purpose = STAGE
-        capacity = self.capacity.evaluate(w)
-        w.purpose = purpose
+        capacity = w.evaluate_for(STAGE, self.capacity)
         if not capacity >= 0.0:
             raise RunError(
                 "amount-not-valid",

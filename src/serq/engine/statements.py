@@ -97,6 +97,13 @@ class Claim:
         self.units = units
         self.reserve = reserve
 
+    def needed(self, w: World, units: float) -> float:
+        """Give what must fit for `units` to be admitted: they, or the reserve when that is larger."""
+        if self.reserve is None:
+            return units
+        reserve = amount(w, self.reserve, "reserve")
+        return reserve if reserve > units else units
+
 
 class HoldStatement(Statement):
     """Join the waiting line of the first pool; the body runs once the hold is admitted."""
@@ -129,11 +136,7 @@ class HoldStatement(Statement):
         for i in range(len(pools)):
             claim = self.claims[i]
             pool = pools[i]
-            wanted = amount(w, claim.units, "hold's units")
-            if claim.reserve is not None:
-                reserve = amount(w, claim.reserve, "reserve")
-                if reserve > wanted:
-                    wanted = reserve
+            wanted = claim.needed(w, amount(w, claim.units, "hold's units"))
             if pool.whole_blocks_up(wanted) > pool.cap + SLACK:
                 if not pool.unfit_waits:
                     w.reject(s, pool, wanted, self.site)

@@ -165,10 +165,7 @@ class StepEngine(Stage):
         w.kv_prefill = kv_prefill
 
     def _read_limit(self, w: World, expression: Expression, what: str) -> float:
-        purpose = w.purpose
-        w.purpose = STAGE
-        value = expression.evaluate(w)
-        w.purpose = purpose
+        value = w.evaluate_for(STAGE, expression)
         if not value >= 0.0:
             raise RunError(
                 "amount-not-valid",
@@ -401,10 +398,7 @@ class StepEngine(Stage):
         w.residents = float(len(self.resident_jobs))
         w.kv_decode = kv_decode
         w.kv_prefill = kv_prefill
-        purpose = w.purpose
-        w.purpose = STAGE
-        cost = self.cost.evaluate(w)
-        w.purpose = purpose
+        cost = w.evaluate_for(STAGE, self.cost)
         if not cost >= 0.0:
             raise RunError(
                 "amount-not-valid",
@@ -449,15 +443,12 @@ class StepEngine(Stage):
         """Give the budget left for the header being evaluated; outside an admission, what the residents would leave."""
         if self.is_admitting:
             return self.left
+        residents, decoders, kv_decode, kv_prefill = w.residents, w.decoders, w.kv_decode, w.kv_prefill
         if self.budget_reads_totals:
-            residents, decoders, kv_decode, kv_prefill = w.residents, w.decoders, w.kv_decode, w.kv_prefill
             self._set_totals(w)
-            left = self._read_limit(w, self.budget, "budget")
-            chunk = self._read_chunk(w)
-            w.residents, w.decoders, w.kv_decode, w.kv_prefill = residents, decoders, kv_decode, kv_prefill
-        else:
-            left = self._read_limit(w, self.budget, "budget")
-            chunk = self._read_chunk(w)
+        left = self._read_limit(w, self.budget, "budget")
+        chunk = self._read_chunk(w)
+        w.residents, w.decoders, w.kv_decode, w.kv_prefill = residents, decoders, kv_decode, kv_prefill
         for job in self.resident_jobs:
             cap = 1.0 if job.is_decode else chunk
             left -= job.left if job.left < cap else cap

@@ -16,6 +16,7 @@ from mypy_extensions import i64
 
 from serq.engine.averages import TimeAverage
 from serq.engine.calendar import Calendar
+from serq.engine.expressions import Expression
 from serq.engine.line import SessionLine
 from serq.engine.pool import Pool
 from serq.engine.results import GaugeResult, ObserveResult, RunError, RunNote
@@ -111,7 +112,6 @@ class World:
         self.turn_stream: Stream | None = None
         self.turn_of_stream: i64 = 0
         # counters: the sequence numbers that ties fall to, and what the report counts
-        self.join_count: i64 = 0
         self.admission_count: i64 = 0
         self.release_count: i64 = 0
         self.job_count: i64 = 0
@@ -174,6 +174,14 @@ class World:
         if purpose == EVICTION:
             return self.eviction_stream.uniform()
         return self.stage_stream.uniform()
+
+    def evaluate_for(self, purpose: int, expression: Expression) -> float:
+        """Evaluate an expression whose draws come from the stream of another purpose."""
+        inside = self.purpose
+        self.purpose = purpose
+        value = expression.evaluate(self)
+        self.purpose = inside
+        return value
 
     # ---------------------------------------------------------------------------------------- running sessions
 

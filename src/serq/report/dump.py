@@ -15,6 +15,7 @@ from contextlib import suppress
 
 from serq.diagnostics import Diagnostic, ProgramError, error
 from serq.engine.results import GaugeResult, ObserveResult, RunResult
+from serq.report.numbers import exact
 
 
 def check_dump_directory(directory: str) -> None:
@@ -63,13 +64,13 @@ def _observe_lines(observe: ObserveResult) -> Iterator[str]:
     yield "time,session,turn,value\n"
     rows = zip(observe.times, observe.sessions, observe.turns, observe.values, strict=True)
     for time, session, turn, value in rows:
-        yield f"{time!r},{session},{turn},{value!r}\n"
+        yield f"{exact(time)},{session},{turn},{exact(value)}\n"
 
 
 def _gauge_lines(gauge: GaugeResult) -> Iterator[str]:
     yield "time,value\n"
     for time, value in zip(gauge.times, gauge.values, strict=True):
-        yield f"{time!r},{value!r}\n"
+        yield f"{exact(time)},{exact(value)}\n"
 
 
 def _not_writable(directory: str, reason: str) -> Diagnostic:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 
+from serq.engine.results import shown
+
 MISSING = "–"
 """Stands for a figure that does not exist."""
 
@@ -18,9 +20,7 @@ def exact(value: float) -> str:
 
 def plain(value: float) -> str:
     """Give a number inside a sentence: whole numbers without a point, others exactly."""
-    if math.isfinite(value) and value == int(value) and abs(value) < 1e15:
-        return str(int(value))
-    return repr(float(value))
+    return shown(float(value))
 
 
 def short(value: float) -> str:

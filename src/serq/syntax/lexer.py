@@ -71,7 +71,6 @@ class _Lexer:
         self.findings = findings
         self.tokens: list[Token] = []
         self.at = 0
-        self.line_of_last = -1
 
     def run(self) -> list[Token]:
         """Go through the whole text."""
