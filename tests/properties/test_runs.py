@@ -51,8 +51,8 @@ def test_every_run_ends_with_a_report_or_an_error_of_serq(text: str) -> None:
 @few
 @given(programs())
 def test_sessions_are_conserved(text: str) -> None:
-    """Whoever arrived has ended or lives; whoever lives waits, grows or is served; nobody is admitted who did not
-    join."""
+    """Whoever arrived has ended or lives; whoever lives waits, grows or is served; an admission to several pools is
+    counted at each of them."""
     program = serq.loads(text, warmup=0.0)
     simulation = assemble(program.linked, records_samples=False, checks=True)
     try:
@@ -62,7 +62,6 @@ def test_sessions_are_conserved(text: str) -> None:
     world = simulation.world
     assert result.arrivals == result.ended + world.live_count
     waiting = sum(len(pool.preempted) + pool.line.count for pool in world.pools)
-    assert world.join_count >= world.admission_count + waiting
     assert sum(pool.admissions for pool in world.pools) >= world.admission_count
     if "share" not in text and "spill" not in text:  # a flow is present at several stages, a spill has no session
         served = sum(stage.number.value for stage in world.stages)
