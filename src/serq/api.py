@@ -171,6 +171,7 @@ class Program:
         seed: int | None = None,
         records_samples: bool = False,
         checks: bool = False,
+        plain: bool = False,
         progress: Progress | None = None,
     ) -> Finished:
         """Simulate the program and keep everything the run left.
@@ -180,6 +181,8 @@ class Program:
         seed : in place of the program's
         records_samples : keep the time, session and turn of every sample, for a dump
         checks : hold the state against its invariants after every event
+        plain : form every iteration of an engine resident by resident, as the language defines it; slower, and the
+            same to the last bit
         progress : is told how far the run is now and then; a subclass of `serq.engine.simulation.Progress`
 
         Returns
@@ -189,7 +192,9 @@ class Program:
         linked = self.linked if seed is None else replace(self.linked, seed=seed)
         command = self.command if seed is None else with_options(self.command, {"--seed": str(seed)})
         try:
-            result = pipeline.simulate(linked, records_samples=records_samples, checks=checks, progress=progress)
+            result = pipeline.simulate(
+                linked, records_samples=records_samples, checks=checks, plain=plain, progress=progress
+            )
         except RunError as problem:
             raise self._failed(problem, linked, command) from None
         provenance = Provenance(

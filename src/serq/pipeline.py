@@ -107,9 +107,11 @@ def link_program(compiled: Compiled, trace: Trace | None) -> LinkedProgram:
     return link(compiled.program, trace, compiled.place_of, compiled.constants)
 
 
-def simulate(linked: LinkedProgram, *, records_samples: bool, checks: bool, progress: Progress | None) -> RunResult:
+def simulate(
+    linked: LinkedProgram, *, records_samples: bool, checks: bool, plain: bool, progress: Progress | None
+) -> RunResult:
     """Run a linked program  (serq run). `progress` is told now and then how far it is."""
     from serq.engine.assemble import assemble  # the engine is loaded by those who run
 
-    simulation = assemble(linked, records_samples=records_samples, checks=checks)
+    simulation = assemble(linked, records_samples=records_samples, checks=checks, plain=plain)
     return simulation.run(progress)

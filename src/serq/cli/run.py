@@ -20,6 +20,7 @@ from serq.cli.output import emit, rendered, say
 @run_options
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--dump", metavar="DIR", help="Write every sample and gauge path to CSV files in this directory.")
+@click.option("--plain", is_flag=True, help="Serve resident by resident, without the fast plan: slower, the same run.")
 @click.option("--strict", is_flag=True, help="Fail when the run cannot go on or is stuck, instead of noting it.")
 def command(
     file: str,
@@ -33,6 +34,7 @@ def command(
     trace: str | None,
     as_json: bool,
     dump: str | None,
+    plain: bool,
     strict: bool,
 ) -> int:
     """Simulate the program FILE (text, IR, or - for stdin) and report what it measured."""
@@ -57,6 +59,7 @@ def command(
         finished = program.simulate(
             records_samples=dump is not None,
             checks=os.environ.get("SERQ_CHECK", "") not in {"", "0"},
+            plain=plain,
             progress=progress,
         )
     report = finished.report

@@ -7,10 +7,11 @@ semantics.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from serq.engine import expressions as ex
+from serq.engine.fast_forward import ADMISSION_ORDER, DECODES_FIRST, OTHER_ORDER, PREFILLS_FIRST
 from serq.engine.pool import Pool, Spill
 from serq.engine.preemption import PREEMPT_BY, PREEMPT_LIFO
 from serq.engine.results import GaugeResult, ObserveResult
@@ -94,6 +95,7 @@ def assemble(
     seed: int | None = None,
     records_samples: bool = False,
     checks: bool = False,
+    plain: bool = False,
 ) -> Simulation:
     """Build the simulation of a linked program.
 
@@ -102,15 +104,17 @@ def assemble(
     seed : overrides the program's
     records_samples : keep time, session and turn of every sample (for a dump)
     checks : check the state's invariants after every event
+    plain : form every iteration resident by resident, as the language defines it, without the fast plan
     """
-    return _Assembly(program, program.seed if seed is None else seed).simulation(records_samples, checks)
+    return _Assembly(program, program.seed if seed is None else seed, plain).simulation(records_samples, checks)
 
 
 class _Assembly:
     """The parts of one simulation while it is put together."""
 
-    def __init__(self, program: li.LinkedProgram, seed: int) -> None:
+    def __init__(self, program: li.LinkedProgram, seed: int, plain: bool) -> None:
         self.program = program
+        self.plain = plain
         self.world = World(seed, program.share != "bottleneck")
         self.statements: list[Statement] = []
         self.written: set[int] = set()
@@ -180,6 +184,14 @@ class _Assembly:
         limits = (declared.budget,) if declared.chunk is None else (declared.budget, declared.chunk)
         stage.budget_reads_totals = any(reads_context(e, TOTALS) for e in limits)
         stage.keys_read_totals = any(reads_context(e, TOTALS) for e in declared.serve)
+        stage.serving_order = serving_order(self.world, declared.serve, stage.serve_keys)
+        stage.steady.set_memory(stage.memory)
+        stage.has_fast_plan = (
+            not self.plain
+            and not stage.exclusive_prefill
+            and stage.serving_order != OTHER_ORDER
+            and not any(draws(e) for e in limits)
+        )
 
     def _finish_pool(self, pool: Pool, declared: li.LinkedPool) -> None:
         pool.evict_keys = [self._expression(key) for key in declared.evict]
@@ -445,6 +457,35 @@ def parts_of(e: li.LinkedExpression) -> Iterator[li.LinkedExpression]:
 def reads_context(e: li.LinkedExpression, names: frozenset[str]) -> bool:
     """Tell whether an expression reads one of some context variables."""
     return any(part.op == "context" and part.name in names for part in parts_of(e))
+
+
+def draws(e: li.LinkedExpression) -> bool:
+    """Tell whether an expression draws a random number."""
+    return any(part.op == "draw" for part in parts_of(e))
+
+
+def serving_order(w: World, keys: Sequence[li.LinkedExpression], assembled: Sequence[ex.Expression]) -> int:
+    """Give the order `serve by` comes to, when its first key reads `decoding` alone and at most `admission` follows."""
+    by_number = [e.op == "context" and e.name == "admission" for e in keys]
+    if not by_number or by_number[0]:
+        return ADMISSION_ORDER
+    read_alone = all(
+        part.reference is None
+        and part.op not in ("attribute", "draw")
+        and (part.op != "context" or part.name == "decoding")
+        for part in parts_of(keys[0])
+    )
+    if not read_alone or not all(by_number[1:]):
+        return OTHER_ORDER
+    values = []
+    for w.decoding in (0.0, 1.0):
+        values.append(assembled[0].evaluate(w))
+    prefill, decode = values
+    if prefill == decode:
+        return ADMISSION_ORDER
+    if prefill < decode:
+        return PREFILLS_FIRST
+    return DECODES_FIRST if decode < prefill else OTHER_ORDER
 
 
 def reads_attributes(e: li.LinkedExpression) -> bool:

@@ -141,6 +141,10 @@ class Pool:
         """Tell whether anybody is in the line."""
         return len(self.preempted) > 0 or self.line.count > 0
 
+    def is_surely_refused(self) -> bool:
+        """Tell whether trying the line again would come to what it came to last."""
+        return False
+
     def select(self, w: World) -> Session:
         """Give the session to try: the latest preempted, else the smallest keys as they are now, else the first."""
         if len(self.preempted) > 0:

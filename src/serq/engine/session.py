@@ -143,6 +143,14 @@ class Job(Event):
         self.is_stalled = False
         self.is_resident = False
         self.moved_before = False
+        self.is_whole = False  # tokens and memory are whole numbers
+        # a steady resident (see steady.py)
+        self.is_steady = False
+        self.steady_place: i64 = 0
+        self.finish_tick: i64 = 0
+        self.joined_tick: i64 = 0
+        self.phase: i64 = -1
+        self.position_offset = 0.0
 
     def begin_again(self, stage: Stage, work: float, job_number: i64) -> None:
         """Become the session's next job."""

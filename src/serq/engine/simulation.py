@@ -22,6 +22,7 @@ from serq.engine.session import Session
 from serq.engine.world import World
 
 BLOCKED_NAMED_MAX: Final = 5
+REPORT_EVERY: Final = 16384  # events
 LARGEST: Final = 1.7976931348623157e308  # the greatest finite float
 
 
@@ -48,9 +49,12 @@ class Simulation:
         self.world = world
         self.horizon = horizon
         self.warmup = warmup
-        self.gauges = gauges
         self.checks = checks
-        self.events = 0
+        world.horizon = horizon
+        world.warmup = warmup
+        world.gauge_expressions = gauges
+        world.has_gauges = len(gauges) > 0
+        world.runs_ahead = not checks
         world.records_samples = records_samples
 
     def run(self, progress: Progress | None = None) -> RunResult:
@@ -78,13 +82,14 @@ class Simulation:
         horizon = self.horizon
         warmup = self.warmup
         limit = w.workload.arrivals_limit
-        has_gauges = len(self.gauges) > 0
+        has_gauges = w.has_gauges
         checks = self.checks
         if warmup <= 0.0:
             w.end_warmup(0.0)
         w.workload.start(w)
         w.settle()
-        events = 0
+        if progress is not None:
+            w.report_at = REPORT_EVERY
         while True:
             event = calendar.first
             if event is None:
@@ -97,26 +102,28 @@ class Simulation:
                 break
             if at > w.now:
                 if has_gauges:
-                    self._read_gauges()
+                    w.read_gauges()
                 if not w.is_warm and at >= warmup:
                     w.end_warmup(warmup)
                 w.now = at
             calendar.pop()
-            events += 1
+            w.events += 1
             event.fire(w)
-            w.settle()
+            if w.is_settled:
+                w.is_settled = False
+            else:
+                w.settle()
             if checks:
                 check_world(w)
             if limit >= 0 and w.live_count == 0 and w.arrivals >= limit:
                 if has_gauges:
-                    self._read_gauges()
-                self.events = events
+                    w.read_gauges()
                 return self._drained(w.now)
-            if progress is not None and events & 0x3FFF == 0:
-                progress.report(w.now, events)
-        self.events = events
+            if progress is not None and w.events >= w.report_at:
+                w.report_at += REPORT_EVERY
+                progress.report(w.now, int(w.events))
         if has_gauges:
-            self._read_gauges()
+            w.read_gauges()
         if limit >= 0:
             self._not_drained(limit)
         if not w.is_warm:
@@ -151,18 +158,6 @@ class Simulation:
             "lengthen the horizon",
         )
 
-    def _read_gauges(self) -> None:
-        """Read every gauge: the state the instant left behind."""
-        w = self.world
-        w.enter_or_leave(None)
-        for i in range(len(self.gauges)):
-            value = self.gauges[i].evaluate(w)
-            result = w.gauges[i]
-            values = result.values
-            if len(values) == 0 or values[len(values) - 1] != value:
-                result.times.append(w.now)
-                values.append(value)
-
     # ------------------------------------------------------------------------------------------------- figures
 
     def _result(self, end: float) -> RunResult:
@@ -173,7 +168,7 @@ class Simulation:
         result.end = end
         result.warmup = start
         result.seed = w.seed
-        result.events = self.events
+        result.events = int(w.events)
         result.arrivals = w.arrivals
         result.ended = w.ended
         result.turns = w.turns

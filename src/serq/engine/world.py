@@ -23,6 +23,7 @@ from serq.engine.results import GaugeResult, ObserveResult, RunError, RunNote
 from serq.engine.session import (
     COMPUTED,
     ENDED,
+    NEVER_ADMITTED,
     READY,
     TURN_NO,
     WAITING,
@@ -78,6 +79,15 @@ class World:
         self.gauges: list[GaugeResult] = []
         self.attribute_count = 4
         self.written_slots: list[int] = []  # of the attributes that some statement may change
+        # the run: how far it goes and what it reads on the way
+        self.horizon = 0.0
+        self.warmup = 0.0
+        self.events: i64 = 0
+        self.report_at: i64 = NEVER_ADMITTED  # a watcher is told after so many events
+        self.gauge_expressions: list[Expression] = []
+        self.has_gauges = False
+        self.runs_ahead = False  # engines may run several iterations at one event
+        self.is_settled = False  # the event has left nothing to settle
         # what the program asks for
         self.has_estimates = False
         self.records_samples = False
@@ -251,6 +261,13 @@ class World:
         for stage in self.settling_stages:
             if stage.needs_settling:
                 stage.settle(self)
+
+    def others_rest(self, engine: StepEngine) -> bool:
+        """Tell whether a settle has nothing to do at any stage but this one."""
+        for stage in self.settling_stages:
+            if stage is not engine and (stage.needs_settling or (stage.is_step and not stage.rests())):
+                return False
+        return True
 
     def serve_pools(self) -> bool:
         """Try, once over all pools in the order declared, the growers and then the waiting line no stage serves."""
@@ -480,6 +497,17 @@ class World:
         self.notes.append(note)
 
     # ------------------------------------------------------------------------------------------------- figures
+
+    def read_gauges(self) -> None:
+        """Read every gauge: the state the instant left behind."""
+        self.enter_or_leave(None)
+        for i in range(len(self.gauge_expressions)):
+            value = self.gauge_expressions[i].evaluate(self)
+            result = self.gauges[i]
+            values = result.values
+            if len(values) == 0 or values[len(values) - 1] != value:
+                result.times.append(self.now)
+                values.append(value)
 
     def end_warmup(self, at: float) -> None:
         """Forget the averages of the warm-up."""
