@@ -14,6 +14,7 @@ from serq.engine import expressions as ex
 from serq.engine.fast_forward import ADMISSION_ORDER, DECODES_FIRST, OTHER_ORDER, PREFILLS_FIRST
 from serq.engine.pool import Pool, Spill
 from serq.engine.preemption import PREEMPT_BY, PREEMPT_LIFO
+from serq.engine.refusals import conditions, is_fixed
 from serq.engine.results import GaugeResult, ObserveResult
 from serq.engine.sharing import SharedStage
 from serq.engine.simulation import Simulation
@@ -37,6 +38,7 @@ from serq.engine.statements import (
     Statement,
     TurnStatement,
 )
+from serq.engine.steady import is_whole
 from serq.engine.step_engine import StepEngine
 from serq.engine.workload import ExplicitSession, ExplicitTurn
 from serq.engine.world import World
@@ -116,6 +118,13 @@ class _Assembly:
         self.program = program
         self.plain = plain
         self.world = World(seed, program.share != "bottleneck")
+        self.sure_budgets = {
+            i
+            for i, stage in enumerate(program.stages)
+            if stage.budget is not None
+            and stage.budget.op == "const"
+            and (stage.chunk is None or stage.chunk.op == "const")
+        }
         self.statements: list[Statement] = []
         self.written: set[int] = set()
         self.branches: list[tuple[BranchStatement, int]] = []  # and where their second blocks begin
@@ -199,12 +208,14 @@ class _Assembly:
         read = declared.evict if spill is None else (*declared.evict, spill.work, spill.when)
         pool.keys_read_attributes = any(reads_attributes(e) for e in read)
         pool.queue_keys = [self._expression(key) for key in declared.queue]
+        pool.keys_are_fixed = all(is_fixed(key) for key in declared.queue)
         if declared.preempt == "lifo":
             pool.preempt_rule = PREEMPT_LIFO
         elif declared.preempt == "by":
             pool.preempt_rule = PREEMPT_BY
             pool.preempt_keys = [self._expression(key) for key in declared.preempt_keys]
         pool.unfit_waits = declared.unfit_waits
+        pool.evicts_in_order = not declared.evict and spill is None and is_whole(pool.block) and pool.block >= 1.0 and is_whole(pool.cap)
         if declared.admit_via >= 0:
             pool.admit_via = self._engine(declared.admit_via)
         pool.engines = [self._engine(stage) for stage in declared.memory_of]
@@ -330,15 +341,24 @@ class _Assembly:
 
     def _hold(self, statement: li.LinkedHold) -> None:
         self.written.update((li.CACHED, li.COMPUTED))
-        claims = [
-            Claim(self._pool(c.pool), self._expression(c.units), self._optional(c.reserve)) for c in statement.claims
-        ]
+        claims = [self._claim(claim) for claim in statement.claims]
         hold = HoldStatement(statement.site, claims, self._optional(statement.reuse), self._optional(statement.cache))
         hold.leased = statement.leased
         hold.lease_seconds = self._optional(statement.lease_seconds)
         self._place(hold)
         self._body(statement.body)
         self._place(EndHoldStatement(statement.site))
+
+    def _claim(self, declared: li.LinkedClaim) -> Claim:
+        claim = Claim(self._pool(declared.pool), self._expression(declared.units), self._optional(declared.reserve))
+        headers = [declared.units] if declared.reserve is None else [declared.units, declared.reserve]
+        found = [conditions(header, self.sure_budgets) for header in headers]
+        claim.is_sure = all(part is not None for part in found)
+        claim.conditions = [self._expression(e) for part in found if part is not None for e in part]
+        fixed = [header for header in headers if is_fixed(header)]
+        if fixed:
+            claim.at_least = self._expression(fixed[-1])
+        return claim
 
     def _run(self, statement: li.LinkedRun) -> None:
         work = self._expression(statement.work)

@@ -32,10 +32,12 @@ PREFILLS_FIRST: Final = 2
 OTHER_ORDER: Final = 3
 
 
-def form_residents(e: StepEngine, w: World, chunk: float) -> None:
-    """Give the residents their tokens, or leave them all loose for the plain loop."""
-    if not _serve_all(e, w, chunk):
-        e.loosen()
+def form_residents(e: StepEngine, w: World, chunk: float) -> bool:
+    """Give the residents their tokens, or leave them all loose for the plain loop and tell so with False."""
+    if _serve_all(e, w, chunk):
+        return True
+    e.loosen()
+    return False
 
 
 def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
@@ -159,7 +161,7 @@ def admission_key(job: Job) -> tuple[int, int]:
 
 
 def run_ahead(e: StepEngine, w: World) -> None:
-    """After an iteration that nobody finished in, run further ones as long as nothing else can happen.
+    """After an iteration in which nobody finished, form the next one at once, and go on as long as nothing else happens.
 
     What is left undone when this returns is for the world's settle, unless `w.is_settled` says that it would do
     nothing.
@@ -173,26 +175,30 @@ def run_ahead(e: StepEngine, w: World) -> None:
             or w.waiting_count > 0
             or w.grower_count > 0
             or w.sharing.needs_settling
+            or e.resident_count() == 0
             or not w.others_rest(e)
         ):
             return
-        for pool in e.served_pools:
-            if pool.is_waited_for() and not pool.is_surely_refused():
-                return
-        if e.resident_count() == 0 or not e.start_quietly(w):
+        by_plan = e.form_iteration(w)
+        w.is_settled = True
+        if e.formed_none():
+            if not by_plan:
+                w.settle_after(e)
             return
         at = w.now + e.cost_of_batch(w)
         e.begin_iteration(w, at)
         event = calendar.first
-        w.is_settled = True
         if (
-            not at > w.now
+            not by_plan
+            or not at > w.now
             or (event is not None and event.at <= at)
             or at > w.horizon
             or (at >= w.warmup and not w.is_warm)
             or w.events >= w.report_at
         ):
             calendar.schedule(e.iteration_end, at)
+            if not by_plan:
+                w.settle_after(e)
             return
         if w.has_gauges:
             w.read_gauges()

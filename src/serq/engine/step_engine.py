@@ -232,29 +232,44 @@ class StepEngine(Stage):
     def _start_iteration(self, w: World) -> None:
         inside = w.session
         w.enter_or_leave(None)
-        chunk = self._begin_forming(w)
-        self.is_forming = True
-        w.forming = self
-        if self.exclusive_prefill:
-            self._form_exclusive(w, chunk)
-        else:
-            if self.has_fast_plan:
-                form_residents(self, w, chunk)
-            self._form(w, chunk)
-        self.is_forming = False
-        w.forming = None
-        w.enter_or_leave(None)
-        if len(self.batch) > 0 or self.steady.in_flight or self.has_preempted:
+        self.form_iteration(w)
+        if not self.formed_none():
             at = w.now + self.cost_of_batch(w)
             self.begin_iteration(w, at)
             w.calendar.schedule(self.iteration_end, at)
         w.enter_or_leave(inside)
 
-    def start_quietly(self, w: World) -> bool:
-        """Form an iteration that admits nobody by the fast plan; False, and there is none, when it takes the loop."""
+    def form_iteration(self, w: World) -> bool:
+        """Choose whom the next iteration serves, and how much; tell whether the fast plan alone did it.
+
+        It did when no session has run and nobody was preempted, so that nothing but the engine has changed.
+        """
         chunk = self._begin_forming(w)
-        form_residents(self, w, chunk)
-        return self.steady.in_flight or len(self.batch) > 0
+        self.is_forming = True
+        w.forming = self
+        by_plan = False
+        if self.exclusive_prefill:
+            self._form_exclusive(w, chunk)
+        else:
+            if self.has_fast_plan and form_residents(self, w, chunk):
+                by_plan = self.left <= 0.0 or self._admits_nobody()
+            if not by_plan:
+                self._form(w, chunk)
+        self.is_forming = False
+        w.forming = None
+        w.enter_or_leave(None)
+        return by_plan
+
+    def formed_none(self) -> bool:
+        """Tell whether the iteration just formed has no reason to run: no tokens, no preemption."""
+        return len(self.batch) == 0 and not self.steady.in_flight and not self.has_preempted
+
+    def _admits_nobody(self) -> bool:
+        """Tell whether no line has anybody, or the first that has would refuse its head as before."""
+        for pool in self.served_pools:
+            if pool.is_waited_for():
+                return pool.is_surely_refused()
+        return True
 
     def _begin_forming(self, w: World) -> float:
         """Read the budget and give the chunk; nobody is served yet."""

@@ -269,6 +269,21 @@ class World:
                 return False
         return True
 
+    def settle_after(self, engine: StepEngine) -> None:
+        """Do what is left of a settle once an engine has formed its iteration in it, the others at rest before."""
+        is_later = False
+        for stage in self.settling_stages:
+            if stage is engine:
+                is_later = True
+            elif stage.needs_settling or (is_later and stage.is_step):
+                stage.settle(self)
+        if self.sharing.needs_settling:
+            self.sharing.settle(self)
+        for stage in self.settling_stages:
+            if stage.needs_settling:
+                stage.settle(self)
+        self.is_settled = self.ready.count == 0
+
     def serve_pools(self) -> bool:
         """Try, once over all pools in the order declared, the growers and then the waiting line no stage serves."""
         if self.waiting_count == 0 and self.grower_count == 0:
