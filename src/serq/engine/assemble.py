@@ -200,6 +200,7 @@ class _Assembly:
             and not stage.exclusive_prefill
             and stage.serving_order != OTHER_ORDER
             and not any(draws(e) for e in limits)
+            and not (declared.memory >= 0 and evicts_by_state(self.program.pools[declared.memory]))
         )
 
     def _finish_pool(self, pool: Pool, declared: li.LinkedPool) -> None:
@@ -215,7 +216,9 @@ class _Assembly:
             pool.preempt_rule = PREEMPT_BY
             pool.preempt_keys = [self._expression(key) for key in declared.preempt_keys]
         pool.unfit_waits = declared.unfit_waits
-        pool.evicts_in_order = not declared.evict and spill is None and is_whole(pool.block) and pool.block >= 1.0 and is_whole(pool.cap)
+        pool.evicts_in_order = (
+            not declared.evict and spill is None and is_whole(pool.block) and pool.block >= 1.0 and is_whole(pool.cap)
+        )
         if declared.admit_via >= 0:
             pool.admit_via = self._engine(declared.admit_via)
         pool.engines = [self._engine(stage) for stage in declared.memory_of]
@@ -482,6 +485,13 @@ def reads_context(e: li.LinkedExpression, names: frozenset[str]) -> bool:
 def draws(e: li.LinkedExpression) -> bool:
     """Tell whether an expression draws a random number."""
     return any(part.op == "draw" for part in parts_of(e))
+
+
+def evicts_by_state(pool: li.LinkedPool) -> bool:
+    """Tell whether what a pool evicts first, or spills, may change with each growth."""
+    spill = pool.spill
+    read = pool.evict if spill is None else (*pool.evict, spill.work, spill.when)
+    return any(part.reference is not None for e in read for part in parts_of(e))
 
 
 def serving_order(w: World, keys: Sequence[li.LinkedExpression], assembled: Sequence[ex.Expression]) -> int:

@@ -57,7 +57,9 @@ def _check_engine(engine: StepEngine) -> None:
     if len(steady.jobs) != steady.count or crossings != steady.crossings:
         raise AssertionError(f"the steady residents of stage {engine.name} are counted twice over, differently")
     if kv != steady.kv or left != steady.work_left():
-        raise AssertionError(f"stage {engine.name} sums {steady.kv!r}, {steady.work_left()!r}; its residents {kv!r}, {left!r}")
+        raise AssertionError(
+            f"stage {engine.name} sums {steady.kv!r}, {steady.work_left()!r}; its residents {kv!r}, {left!r}"
+        )
     last = -1
     for job in engine.loose_jobs:
         if job.is_steady or job.admission < last:

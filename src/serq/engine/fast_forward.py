@@ -52,7 +52,7 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
     wanted = 0.0
     has_new_decode = False
     for job in e.loose_jobs:
-        if job.is_stalled:
+        if job.is_stalled or not is_whole(job.left):  # a fraction is left where a budget was no whole number
             return False
         if job.is_decode:
             decodes += 1

@@ -156,7 +156,9 @@ class Pool:
     def is_surely_refused(self) -> bool:
         """Tell whether trying the line again would come to what it came to last, and do nothing else."""
         refusing = self.refusing_pool
-        return refusing is not None and self.refused_line == self.line_number and refusing.used.value >= self.refused_used
+        return (
+            refusing is not None and self.refused_line == self.line_number and refusing.used.value >= self.refused_used
+        )
 
     def _remember_refusal(self, w: World, statement: HoldStatement, pools: list[Pool], place: int) -> None:
         """Note that the `place`-th pool of a hold has no room, when that stays so while no less is used there."""
