@@ -113,7 +113,6 @@ class _Assembly:
         self.program = program
         self.world = World(seed, program.share != "bottleneck")
         self.statements: list[Statement] = []
-        self.written: set[int] = set()
         self.branches: list[tuple[BranchStatement, int]] = []  # and where their second blocks begin
         self.jumps: list[tuple[JumpStatement, int]] = []
 
@@ -141,7 +140,7 @@ class _Assembly:
         self._place(EndStatement(-1))
         self._connect()
         self._workload()
-        world.written_slots.extend(sorted(self.written))
+        world.has_settling = bool(world.settling_stages or world.sharing.stages)
         return Simulation(world, program.horizon, program.warmup, gauges, records_samples, checks)
 
     # -------------------------------------------------------------------------------------------- declarations
@@ -238,11 +237,6 @@ class _Assembly:
             for given in program.explicit
         ]
         workload.trace = [[list(row) for row in rows] for rows in program.trace]
-        self.written.update(program.trace_slots)
-        self.written.update(slot for given in program.explicit for slot, _ in given.attributes)
-        self.written.update(slot for given in program.explicit for turn in given.turns for slot, _ in turn)
-        if program.more_slot >= 0:
-            self.written.add(program.more_slot)
         workload.presets = bool(program.trace or program.explicit)
         workload.trace_ordered = program.trace_ordered
         workload.trace_slots = list(program.trace_slots)
@@ -254,7 +248,6 @@ class _Assembly:
         """A statement of an init or turn block."""
         match statement:
             case li.LinkedSet():
-                self.written.add(statement.slot)
                 return SetStatement(statement.site, statement.slot, self._expression(statement.value))
             case li.LinkedObserve():
                 return ObserveStatement(
@@ -287,7 +280,6 @@ class _Assembly:
             case li.LinkedSet() | li.LinkedObserve():
                 self._place(self._simple(statement))
             case li.LinkedTurn():
-                self.written.add(li.TURN_NO)
                 self._place(TurnStatement(site))
             case li.LinkedEnd():
                 self._place(EndStatement(site))
@@ -312,12 +304,10 @@ class _Assembly:
                 self.jumps.append((back, start))
                 self._place(back)
             case li.LinkedChoose():
-                self.written.add(statement.slot)
                 keys = [self._expression(key) for key in statement.keys]
                 self._place(ChooseStatement(site, statement.slot, self._expression(statement.bound), keys))
 
     def _hold(self, statement: li.LinkedHold) -> None:
-        self.written.update((li.CACHED, li.COMPUTED))
         claims = [
             Claim(self._pool(c.pool), self._expression(c.units), self._optional(c.reserve)) for c in statement.claims
         ]

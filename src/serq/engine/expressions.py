@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from mypy_extensions import i64
+
 from serq.arithmetic import (
     divide,
     exponential,
@@ -68,7 +70,7 @@ class Attribute(Expression):
 
     def __init__(self, slot: int, site: int) -> None:
         super().__init__(site)
-        self.slot = slot
+        self.slot: i64 = slot
 
     def evaluate(self, w: World) -> float:
         return w.attributes[self.slot]

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from mypy_extensions import mypyc_attr
+from librt.vecs import append
+from mypy_extensions import i64, mypyc_attr
 
 from serq.arithmetic import divide
 from serq.engine.checks import check_world
@@ -50,7 +51,7 @@ class Simulation:
         self.warmup = warmup
         self.gauges = gauges
         self.checks = checks
-        self.events = 0
+        self.events: i64 = 0
         world.records_samples = records_samples
 
     def run(self, progress: Progress | None = None) -> RunResult:
@@ -77,14 +78,14 @@ class Simulation:
         calendar = w.calendar
         horizon = self.horizon
         warmup = self.warmup
-        limit = w.workload.arrivals_limit
+        limit: i64 = w.workload.arrivals_limit
         has_gauges = len(self.gauges) > 0
         checks = self.checks
         if warmup <= 0.0:
             w.end_warmup(0.0)
         w.workload.start(w)
         w.settle()
-        events = 0
+        events: i64 = 0
         while True:
             event = calendar.first
             if event is None:
@@ -160,8 +161,8 @@ class Simulation:
             result = w.gauges[i]
             values = result.values
             if len(values) == 0 or values[len(values) - 1] != value:
-                result.times.append(w.now)
-                values.append(value)
+                result.times = append(result.times, w.now)
+                result.values = append(values, value)
 
     # ------------------------------------------------------------------------------------------------- figures
 

@@ -32,10 +32,10 @@ class Stage:
         self.member = member
         self.number = TimeAverage()
         self.in_use = TimeAverage()
-        self.completed = 0
+        self.completed: i64 = 0
         self.wait_sum = 0.0
         self.service_sum = 0.0
-        self.iterations = 0
+        self.iterations: i64 = 0
         self.estimates = Estimates()
         self.needs_settling = False  # at the end of the settle: a new completion time, an iteration
         self.is_step = False
@@ -97,8 +97,6 @@ class Stage:
             self.estimates.record(job.started_at, wait, service)
         w.moved_at = w.now
         session = job.session
-        session.job = None
-        session.spare_job = job
         if session.serial >= 0:  # a spill's job has no owner
             w.make_ready(session)
 

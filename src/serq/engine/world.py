@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from librt.vecs import vec
 from mypy_extensions import i64
 
 from serq.engine.averages import TimeAverage
@@ -21,6 +22,7 @@ from serq.engine.line import SessionLine
 from serq.engine.pool import Pool
 from serq.engine.results import GaugeResult, ObserveResult, RunError, RunNote
 from serq.engine.session import (
+    AT_STAGE,
     COMPUTED,
     ENDED,
     READY,
@@ -72,20 +74,20 @@ class World:
         self.pools: list[Pool] = []
         self.stages: list[Stage] = []
         self.settling_stages: list[Stage] = []  # ps and step stages, in the order declared
+        self.has_settling = False  # whether there is one, or a shared stage
         self.sharing = Sharing(is_maxmin)
         self.workload = Workload()
         self.observes: list[ObserveResult] = []
         self.gauges: list[GaugeResult] = []
         self.attribute_count = 4
-        self.written_slots: list[int] = []  # of the attributes that some statement may change
         # what the program asks for
         self.has_estimates = False
         self.records_samples = False
         # the moment
         self.nobody = Session(-1, 4, self.first_statement)
         self.session: Session | None = None
-        self.attributes: list[float] = self.nobody.attributes
-        self.purpose = SESSION
+        self.attributes: vec[float] = self.nobody.attributes
+        self.purpose: i64 = SESSION
         self.present = 0.0
         self.residents = 0.0
         self.decoders = 0.0
@@ -115,24 +117,24 @@ class World:
         self.admission_count: i64 = 0
         self.release_count: i64 = 0
         self.job_count: i64 = 0
-        self.waiting_count = 0  # in lines no step stage serves
-        self.grower_count = 0
-        self.live_count = 0
-        self.live_at_warmup = 0
-        self.arrivals_at_warmup = 0
+        self.waiting_count: i64 = 0  # in lines no step stage serves
+        self.grower_count: i64 = 0
+        self.live_count: i64 = 0
+        self.live_at_warmup: i64 = 0
+        self.arrivals_at_warmup: i64 = 0
         self.live = TimeAverage()
-        self.arrivals = 0
-        self.ended = 0
-        self.turns = 0
+        self.arrivals: i64 = 0
+        self.ended: i64 = 0
+        self.turns: i64 = 0
         self.replaced_at = -1.0
-        self.replaced_count = 0
+        self.replaced_count: i64 = 0
         # what a reader of the report must know
         self.moved_at = 0.0
         self.notes: list[RunNote] = []
         self.rejected_count = 0
         self.last_rejection: RunNote | None = None
         self.forming: StepEngine | None = None  # the engine whose iteration is being put together
-        self.spare_sessions: list[Session] = []
+        self.spare_session: Session | None = None  # ended, to be used again; the next one is `behind` it
 
     # --------------------------------------------------------------------------------------------- the moment
 
@@ -175,7 +177,7 @@ class World:
             return self.eviction_stream.uniform()
         return self.stage_stream.uniform()
 
-    def evaluate_for(self, purpose: int, expression: Expression) -> float:
+    def evaluate_for(self, purpose: i64, expression: Expression) -> float:
         """Evaluate an expression whose draws come from the stream of another purpose."""
         inside = self.purpose
         self.purpose = purpose
@@ -238,6 +240,8 @@ class World:
                 self.run_ready()
                 if not self.serve_pools():
                     break
+            if not self.has_settling:
+                return
             # asked once: what a stage schedules in this very settle for this instant holds no engine back
             is_last_event = not self.calendar.is_due(self.now)
             for stage in self.settling_stages:
@@ -273,14 +277,14 @@ class World:
 
     def new_job(self, session: Session, stage: Stage, work: float) -> Job:
         """Make a session's job."""
-        job = session.spare_job
+        job = session.job
         if job is None:
             job = Job(session, stage, work, self.job_count)
+            session.job = job
         else:
-            session.spare_job = None
             job.begin_again(stage, work, self.job_count)
         self.job_count += 1
-        session.job = job
+        session.status = AT_STAGE
         return job
 
     def start_unowned_job(self, stage: Stage, work: float) -> None:
@@ -301,11 +305,13 @@ class World:
 
     def new_session(self, serial: i64) -> Session:
         """Let a session arrive: its `init` runs; it is not yet ready."""
-        if len(self.spare_sessions) > 0:
-            session = self.spare_sessions.pop()
-            session.begin_again(serial, self.first_statement, self.written_slots)
-        else:
+        session = self.spare_session
+        if session is None:
             session = Session(serial, self.attribute_count, self.first_statement)
+        else:
+            self.spare_session = session.behind
+            session.behind = None
+            session.begin_again(serial, self.first_statement)
         self.arrivals += 1
         self.live_count += 1
         self.live.add(1.0, self.now)
@@ -363,7 +369,8 @@ class World:
             self.ended += 1
         if session.entries is None and session.released_attributes is None:
             session.leases = None
-            self.spare_sessions.append(session)
+            session.behind = self.spare_session
+            self.spare_session = session
         if self.workload.is_closed:
             if self.replaced_at != self.now:
                 self.replaced_at = self.now
@@ -438,9 +445,10 @@ class World:
         """Take a session away from whatever it is doing."""
         if session.growing is not None:
             session.growing.pool.stop_growing(self, session)
-        job = session.job
-        if job is not None:
-            session.job = None
+        if session.status == AT_STAGE:
+            job = session.job
+            assert job is not None
+            session.job = None  # not to be used again: the iteration being formed may still name it
             job.stage.remove(self, job)
         elif session.status == WAITING:
             pools = session.waiting_pools
