@@ -215,8 +215,7 @@ class _Assembly:
             case "poisson":
                 workload.is_open = True
                 workload.first_at_zero = True
-                mean = ex.Constant(1.0 / arrivals.number, -1)
-                workload.gap = ex.Exponential(mean, -1)
+                workload.gap = ex.ExponentialAround(1.0 / arrivals.number, -1)
             case "renewal":
                 assert arrivals.gap is not None
                 workload.is_open = True
@@ -381,13 +380,19 @@ class _Assembly:
             return ex.Function(_FUNCTIONS[op], arguments[0], site)
         if op == "if":
             return ex.Conditional(arguments[0], arguments[1], arguments[2], site)
-        return _BINARY[op](arguments[0], arguments[1], site)
+        left, right = arguments
+        if op == "-" and isinstance(left, ex.Now) and isinstance(right, ex.Attribute):
+            return ex.Elapsed(right.slot, site)
+        return _BINARY[op](left, right, site)
 
     def _observable(self, e: li.LinkedExpression) -> ex.Expression:
         assert e.reference is not None
         if e.op in _POOL_OBSERVABLES:
             return ex.PoolObservable(_POOL_OBSERVABLES[e.op], self._pool(e.reference), e.site)
         stage = self._stage_reference(e.reference)
+        if e.op == "work":
+            for member in stage.members:
+                member.is_work_read = True
         if e.op == "price":
             return ex.Price(stage, self._expression(e.arguments[0]), self._expression(e.arguments[1]), e.site)
         return ex.StageObservable(_STAGE_OBSERVABLES[e.op], stage, e.site)
@@ -395,7 +400,10 @@ class _Assembly:
     def _draw(self, name: str, arguments: list[ex.Expression], site: int) -> ex.Expression:
         match name:
             case "exp":
-                return ex.Exponential(arguments[0], site)
+                mean = arguments[0]
+                if isinstance(mean, ex.Constant):
+                    return ex.ExponentialAround(mean.value, site)
+                return ex.Exponential(mean, site)
             case "det":
                 return arguments[0]
             case "uniform":

@@ -216,7 +216,8 @@ class Session:
         self.status = READY
         self.admission = NEVER_ADMITTED
         self.stream_begun = False
-        self.preemptions = None
+        if self.preemptions is not None:
+            self.preemptions = None
         self.was_stuck = False
         self.trace_session = -1
         self.trace_row = 0

@@ -81,6 +81,7 @@ class Simulation:
         limit: i64 = w.workload.arrivals_limit
         has_gauges = len(self.gauges) > 0
         checks = self.checks
+        is_watched = checks or limit >= 0 or progress is not None
         if warmup <= 0.0:
             w.end_warmup(0.0)
         w.workload.start(w)
@@ -94,18 +95,20 @@ class Simulation:
                 if event is None:
                     break
             at = event.at
-            if at > horizon:
-                break
             if at > w.now:
+                if at > horizon:
+                    break
                 if has_gauges:
                     self._read_gauges()
                 if not w.is_warm and at >= warmup:
                     w.end_warmup(warmup)
                 w.now = at
-            calendar.pop()
+            calendar.drop_first()
             events += 1
             event.fire(w)
             w.settle()
+            if not is_watched:
+                continue
             if checks:
                 check_world(w)
             if limit >= 0 and w.live_count == 0 and w.arrivals >= limit:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from librt.vecs import append
 from mypy_extensions import i64
 
-from serq.engine.expressions import Expression, PoolReference, StageReference, amount
+from serq.engine.expressions import Expression, PoolReference, StageReference, amount, not_an_amount
 from serq.engine.orders import evaluate_keys, precedes
 from serq.engine.pool import GREW, PREEMPTED_ITSELF, SLACK, Pool, check_load
 from serq.engine.results import ObserveResult, RunError, shown
@@ -296,8 +296,11 @@ class RunStatement(Statement):
         self.growing = growing
 
     def step(self, w: World, s: Session) -> bool:
-        stage = self.stage.resolve(w)
-        work = amount(w, self.work, "work")
+        reference = self.stage
+        stage = reference.first if reference.index is None else reference.resolve(w)
+        work = self.work.evaluate(w)
+        if not work >= 0.0:
+            raise not_an_amount(self.work, work, "work")
         s.next_statement = self.following
         growing = self.growing
         if growing is None:

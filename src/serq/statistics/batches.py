@@ -60,9 +60,14 @@ def batch_means(values: Iterable[float]) -> list[float]:
     [0.5, 2.5, 4.5]
     """
     samples = vec[float](values)
-    size = len(samples) // BATCH_COUNT
-    if size == 0:
+    if len(samples) < BATCH_COUNT:
         raise ValueError(f"{BATCH_COUNT} batches need {BATCH_COUNT} samples, there are {len(samples)}")
+    return means_of_batches(samples)
+
+
+def means_of_batches(samples: vec[float]) -> list[float]:
+    """Do the work of `batch_means` on 20 samples or more."""
+    size: int = len(samples) // BATCH_COUNT
     return [mean_between(samples, size * batch, size * (batch + 1)) for batch in range(BATCH_COUNT)]
 
 

@@ -59,11 +59,16 @@ def nearest_rank(values: Iterable[float], fraction: float) -> float:
     if not 0.0 < fraction <= 1.0:
         raise ValueError(f"a quantile needs a fraction in (0, 1], got {fraction}")
     samples = vec[float](values)
-    count: int = len(samples)
-    if count == 0:
+    if len(samples) == 0:
         return math.nan
     if _has_nan(samples):
         return math.nan
+    return rank_among(samples, fraction)
+
+
+def rank_among(samples: vec[float], fraction: float) -> float:
+    """Do the work of `nearest_rank` on one sample or more, none of them NaN."""
+    count: int = len(samples)
     # in doubles the product may lie a rounding error above the whole number it means, which moves the rank by one;
     # recorded figures were made with this very product, so it is not corrected
     index = min(max(math.ceil(fraction * count) - 1, 0), count - 1)

@@ -16,10 +16,10 @@ from librt.vecs import vec
 from serq.statistics.batches import (
     SAMPLES_MIN,
     batch_half_width,
-    batch_means,
     mean_between,
+    means_of_batches,
 )
-from serq.statistics.quantiles import nearest_rank
+from serq.statistics.quantiles import nearest_rank, rank_among
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +80,14 @@ def summarise_samples(values: Iterable[float]) -> SampleSummary:
     if count == 0:
         return SampleSummary(count=0, mean=math.nan, ci=math.inf, cv2=math.nan, p99=math.nan)
     mean = mean_between(samples, 0, count)
-    interval = batch_half_width(batch_means(samples)) if count >= SAMPLES_MIN else math.inf
+    interval = batch_half_width(means_of_batches(samples)) if count >= SAMPLES_MIN else math.inf
     return SampleSummary(
         count=count,
         mean=mean,
         ci=interval,
         cv2=_squared_variation(samples, mean),
-        p99=nearest_rank(samples, 0.99),
+        # a sample that is NaN makes the mean NaN, so there is none to look for
+        p99=rank_among(samples, 0.99) if mean == mean else nearest_rank(samples, 0.99),
     )
 
 
