@@ -20,7 +20,7 @@ help:  ## list the targets
 $(stamps)/venv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "serq needs Python 3.11 or later")'
 	test -x $(python) || $(PYTHON) -m venv $(venv)
-	$(python) -m pip install --quiet --upgrade 'setuptools>=77' 'mypy>=1.18'
+	$(python) -m pip install --quiet --upgrade 'setuptools>=77' 'mypy>=2.4'
 	mkdir -p $(stamps) && touch $@
 
 # Installed with its engine compiled. The build runs in the environment itself, so that nothing is fetched twice.

@@ -242,7 +242,7 @@ class Finished:
 
     Attributes
     ----------
-    result : what the engine left: samples and change points, as plain lists
+    result : what the engine left: samples and change points, in arrays of doubles
     report : the figures of it
     """
 

@@ -126,7 +126,6 @@ class _Assembly:
             and (stage.chunk is None or stage.chunk.op == "const")
         }
         self.statements: list[Statement] = []
-        self.written: set[int] = set()
         self.branches: list[tuple[BranchStatement, int]] = []  # and where their second blocks begin
         self.jumps: list[tuple[JumpStatement, int]] = []
 
@@ -154,7 +153,7 @@ class _Assembly:
         self._place(EndStatement(-1))
         self._connect()
         self._workload()
-        world.written_slots.extend(sorted(self.written))
+        world.has_settling = bool(world.settling_stages or world.sharing.stages)
         return Simulation(world, program.horizon, program.warmup, gauges, records_samples, checks)
 
     # -------------------------------------------------------------------------------------------- declarations
@@ -242,8 +241,7 @@ class _Assembly:
             case "poisson":
                 workload.is_open = True
                 workload.first_at_zero = True
-                mean = ex.Constant(1.0 / arrivals.number, -1)
-                workload.gap = ex.Exponential(mean, -1)
+                workload.gap = ex.ExponentialAround(1.0 / arrivals.number, -1)
             case "renewal":
                 assert arrivals.gap is not None
                 workload.is_open = True
@@ -264,11 +262,6 @@ class _Assembly:
             for given in program.explicit
         ]
         workload.trace = [[list(row) for row in rows] for rows in program.trace]
-        self.written.update(program.trace_slots)
-        self.written.update(slot for given in program.explicit for slot, _ in given.attributes)
-        self.written.update(slot for given in program.explicit for turn in given.turns for slot, _ in turn)
-        if program.more_slot >= 0:
-            self.written.add(program.more_slot)
         workload.presets = bool(program.trace or program.explicit)
         workload.trace_ordered = program.trace_ordered
         workload.trace_slots = list(program.trace_slots)
@@ -280,7 +273,6 @@ class _Assembly:
         """A statement of an init or turn block."""
         match statement:
             case li.LinkedSet():
-                self.written.add(statement.slot)
                 return SetStatement(statement.site, statement.slot, self._expression(statement.value))
             case li.LinkedObserve():
                 return ObserveStatement(
@@ -313,7 +305,6 @@ class _Assembly:
             case li.LinkedSet() | li.LinkedObserve():
                 self._place(self._simple(statement))
             case li.LinkedTurn():
-                self.written.add(li.TURN_NO)
                 self._place(TurnStatement(site))
             case li.LinkedEnd():
                 self._place(EndStatement(site))
@@ -338,12 +329,10 @@ class _Assembly:
                 self.jumps.append((back, start))
                 self._place(back)
             case li.LinkedChoose():
-                self.written.add(statement.slot)
                 keys = [self._expression(key) for key in statement.keys]
                 self._place(ChooseStatement(site, statement.slot, self._expression(statement.bound), keys))
 
     def _hold(self, statement: li.LinkedHold) -> None:
-        self.written.update((li.CACHED, li.COMPUTED))
         claims = [self._claim(claim) for claim in statement.claims]
         hold = HoldStatement(statement.site, claims, self._optional(statement.reuse), self._optional(statement.cache))
         hold.leased = statement.leased
@@ -426,13 +415,19 @@ class _Assembly:
             return ex.Function(_FUNCTIONS[op], arguments[0], site)
         if op == "if":
             return ex.Conditional(arguments[0], arguments[1], arguments[2], site)
-        return _BINARY[op](arguments[0], arguments[1], site)
+        left, right = arguments
+        if op == "-" and isinstance(left, ex.Now) and isinstance(right, ex.Attribute):
+            return ex.Elapsed(right.slot, site)
+        return _BINARY[op](left, right, site)
 
     def _observable(self, e: li.LinkedExpression) -> ex.Expression:
         assert e.reference is not None
         if e.op in _POOL_OBSERVABLES:
             return ex.PoolObservable(_POOL_OBSERVABLES[e.op], self._pool(e.reference), e.site)
         stage = self._stage_reference(e.reference)
+        if e.op == "work":
+            for member in stage.members:
+                member.is_work_read = True
         if e.op == "price":
             return ex.Price(stage, self._expression(e.arguments[0]), self._expression(e.arguments[1]), e.site)
         return ex.StageObservable(_STAGE_OBSERVABLES[e.op], stage, e.site)
@@ -440,7 +435,10 @@ class _Assembly:
     def _draw(self, name: str, arguments: list[ex.Expression], site: int) -> ex.Expression:
         match name:
             case "exp":
-                return ex.Exponential(arguments[0], site)
+                mean = arguments[0]
+                if isinstance(mean, ex.Constant):
+                    return ex.ExponentialAround(mean.value, site)
+                return ex.Exponential(mean, site)
             case "det":
                 return arguments[0]
             case "uniform":

@@ -1,9 +1,19 @@
-"""Time averages of piecewise-constant signals, updated only when they change.
+"""Time averages of piecewise-constant signals, updated only when they change, and sums of terms that come and go.
 
-Input: the values a signal takes. Output: its integral since the last restart.
+Input: the values a signal takes; terms. Output: its integral since the last restart; their sum.
+
+Reference: T. J. Dekker, "A floating-point technique for extending the available precision" (Numerische Mathematik 18,
+1971), and D. E. Knuth, The Art of Computer Programming, vol. 2, §4.2.2 (the exact error of an addition).
 """
 
 from __future__ import annotations
+
+import math
+from typing import Final
+
+from mypy_extensions import i64
+
+LARGEST: Final = 1.7976931348623157e308  # the greatest finite float
 
 
 class TimeAverage:
@@ -43,3 +53,49 @@ class TimeAverage:
         if end <= start:
             return 0.0
         return (self.area + self.value * (end - self.since)) / (end - start)
+
+
+class RunningSum:
+    """The sum of the terms that are there, kept while they come and go in any order.
+
+    Two doubles hold it, the second what the first rounds off, so the value is the exact sum rounded to a double, but
+    for about 1e-32 of the greatest sum there was at each change. Infinite terms are counted apart: nothing takes them
+    out of a sum.
+    """
+
+    def __init__(self) -> None:
+        self.high = 0.0
+        self.low = 0.0
+        self.infinite_terms: i64 = 0
+
+    def add(self, term: float) -> None:
+        """Let a term of 0 or more come."""
+        if term > LARGEST:
+            self.infinite_terms += 1
+        else:
+            self._change(term)
+
+    def take(self, term: float) -> None:
+        """Let a term that came go."""
+        if term > LARGEST:
+            self.infinite_terms -= 1
+        else:
+            self._change(-term)
+
+    def clear(self) -> None:
+        """Let no term be left."""
+        self.high = 0.0
+        self.low = 0.0
+        self.infinite_terms = 0
+
+    def value(self) -> float:
+        """Give the sum."""
+        return math.inf if self.infinite_terms > 0 else self.high
+
+    def _change(self, by: float) -> None:
+        high = self.high
+        total = high + by
+        other = total - high
+        low = self.low + ((high - (total - other)) + (by - other))
+        self.high = total + low
+        self.low = low - (self.high - total)

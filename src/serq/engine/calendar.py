@@ -63,31 +63,49 @@ class Calendar:
         self.scheduled_count += 1
         event.is_scheduled = True
         first = self.first
-        self.first = event if first is None else meld(first, event)
+        if first is None:
+            self.first = event
+        elif at < first.at:
+            event.child = first
+            first.previous = event
+            self.first = event
+        else:  # at an equal time too: no other number is as high
+            child = first.child
+            event.sibling = child
+            if child is not None:
+                child.previous = event
+            event.previous = first
+            first.child = event
 
     def pop(self) -> Event:
         """Take the earliest event, which must exist."""
+        first = self.first
+        assert first is not None
+        self.drop_first()
+        return first
+
+    def drop_first(self) -> None:
+        """Take the earliest event out, which must exist."""
         first = self.first
         assert first is not None
         first.is_scheduled = False
         child = first.child
         if child is None:
             self.first = None
-            return first
+            return
         first.child = None
         if child.sibling is None:
             child.previous = None
             self.first = child
         else:
             self.first = combine(child)
-        return first
 
     def cancel(self, event: Event) -> None:
         """Take an event out."""
         if not event.is_scheduled:
             return
         if event is self.first:
-            self.pop()
+            self.drop_first()
             return
         event.is_scheduled = False
         previous = event.previous

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from mypy_extensions import i64
+
 from serq.arithmetic import (
     divide,
     exponential,
@@ -47,7 +49,12 @@ def amount(w: World, expression: Expression, what: str) -> float:
     value = expression.evaluate(w)
     if value >= 0.0:
         return value
-    raise RunError(
+    raise not_an_amount(expression, value, what)
+
+
+def not_an_amount(expression: Expression, value: float, what: str) -> RunError:
+    """Word what is wrong with an amount that is negative or NaN."""
+    return RunError(
         "amount-not-valid", f"the {what} is {shown(value)}; it needs to be a number of 0 or more", expression.site
     )
 
@@ -68,7 +75,7 @@ class Attribute(Expression):
 
     def __init__(self, slot: int, site: int) -> None:
         super().__init__(site)
-        self.slot = slot
+        self.slot: i64 = slot
 
     def evaluate(self, w: World) -> float:
         return w.attributes[self.slot]
@@ -320,6 +327,17 @@ class Exponential(Expression):
         return -mean * math.log(1.0 - w.uniform())
 
 
+class ExponentialAround(Expression):
+    """-mean ln(1 - U) of a mean that is a constant."""
+
+    def __init__(self, mean: float, site: int) -> None:
+        super().__init__(site)
+        self.factor = -mean
+
+    def evaluate(self, w: World) -> float:
+        return self.factor * math.log(1.0 - w.uniform())
+
+
 class Uniform(Expression):
     """A draw from [low, high)."""
 
@@ -405,6 +423,17 @@ class Now(Expression):
 
     def evaluate(self, w: World) -> float:
         return w.now
+
+
+class Elapsed(Expression):
+    """`now - attribute`: the time since a moment the session noted."""
+
+    def __init__(self, slot: int, site: int) -> None:
+        super().__init__(site)
+        self.slot: i64 = slot
+
+    def evaluate(self, w: World) -> float:
+        return w.now - w.attributes[self.slot]
 
 
 # The other context variables by a small integer; the moment sets the world's field before it evaluates.

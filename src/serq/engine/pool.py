@@ -311,7 +311,7 @@ class Pool:
             self.append_entry(w, entry)
             w.own(session, self.index, entry)
             if self.keys_read_attributes:
-                session.released_attributes = session.attributes.copy()
+                session.released_attributes = session.attributes[:]
 
     # ------------------------------------------------------------------------------------------- prefix cache
 
@@ -369,7 +369,7 @@ class Pool:
         if self.keys_read_attributes:
             # a remainder is a thing of its own: its keys read what the session was when it split
             remainder = Session(session.serial, 1, session.next_statement)
-            remainder.attributes = session.attributes.copy()
+            remainder.attributes = session.attributes[:]
             remainder.released_attributes = remainder.attributes
             remainder.status = ENDED
             entry.session = remainder

@@ -5,6 +5,9 @@ Input: nothing (these are the types the loop fills). Units: [t] is the program's
 
 from __future__ import annotations
 
+from librt.vecs import vec
+from mypy_extensions import i64
+
 
 class ObserveResult:
     """The samples of one observe, those at or after the warm-up, in the order sampled.
@@ -15,10 +18,10 @@ class ObserveResult:
     def __init__(self, name: str, is_test: bool) -> None:
         self.name = name
         self.is_test = is_test
-        self.values: list[float] = []
-        self.times: list[float] = []
-        self.sessions: list[int] = []
-        self.turns: list[int] = []
+        self.values = vec[float]()
+        self.times = vec[float]()
+        self.sessions = vec[i64]()
+        self.turns = vec[i64]()
 
 
 class GaugeResult:
@@ -26,8 +29,8 @@ class GaugeResult:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.times: list[float] = []
-        self.values: list[float] = []
+        self.times = vec[float]()
+        self.values = vec[float]()
 
 
 class StageResult:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from librt.vecs import vec
 from mypy_extensions import i64
 
 from serq.engine.calendar import Event
@@ -154,13 +155,15 @@ class Job(Event):
 
     def begin_again(self, stage: Stage, work: float, job_number: i64) -> None:
         """Become the session's next job."""
-        self.stage = stage
+        if stage is not self.stage:
+            self.stage = stage
         self.work = work
         self.left = work
         self.job_number = job_number
         self.is_decode = False
-        self.growing = None
-        self.growing_hold = None
+        if self.growing is not None:
+            self.growing = None
+            self.growing_hold = None
         self.other_kv = 0.0
         self.tokens = 0.0
         self.served_in = -1
@@ -176,17 +179,16 @@ class Session:
 
     def __init__(self, serial: i64, attribute_count: int, first: Statement) -> None:
         self.serial: i64 = serial
-        self.attributes: list[float] = [0.0] * attribute_count
+        self.attributes: vec[float] = vec[float]([0.0] * attribute_count)
         self.attributes[SERIAL] = float(serial)
         self.next_statement: Statement = first
         self.status: i64 = READY
         self.hold: ActiveHold | None = None  # the innermost
         self.leases: list[LeaseExpiry] | None = None
         self.entries: list[CacheEntry | None] | None = None  # by pool
-        self.released_attributes: list[float] | None = None
+        self.released_attributes: vec[float] | None = None
         self.admission: i64 = NEVER_ADMITTED
-        self.job: Job | None = None
-        self.spare_job: Job | None = None  # a finished one, to be used again
+        self.job: Job | None = None  # at a stage while the status says so; else a finished one, to be used again
         self.stream: Stream | None = None
         self.stream_begun = False
         # waiting for admission
@@ -211,21 +213,19 @@ class Session:
         self.ready_count: i64 = 0
         self.statement_count: i64 = 0
 
-    def begin_again(self, serial: i64, first: Statement, written_slots: list[int]) -> None:
-        """Become the next session: an ended one that left nothing behind saves the making of a new one.
-
-        `written_slots` are those the program may have changed.
-        """
+    def begin_again(self, serial: i64, first: Statement) -> None:
+        """Become the next session: an ended one that left nothing behind saves the making of a new one."""
         self.serial = serial
         attributes = self.attributes
-        for slot in written_slots:
+        for slot in range(len(attributes)):
             attributes[slot] = 0.0
         attributes[SERIAL] = float(serial)
         self.next_statement = first
         self.status = READY
         self.admission = NEVER_ADMITTED
         self.stream_begun = False
-        self.preemptions = None
+        if self.preemptions is not None:
+            self.preemptions = None
         self.was_stuck = False
         self.trace_session = -1
         self.trace_row = 0

@@ -125,7 +125,6 @@ class Sharing:
             if i > 0:
                 job.session = w.nobody  # counted at every stage, made ready once
             stage.record(w, job)
-        w.nobody.spare_job = None
         job.session = session
         self.needs_settling = True
 

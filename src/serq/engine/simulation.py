@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mypy_extensions import mypyc_attr
+from mypy_extensions import i64, mypyc_attr
 
 from serq.arithmetic import divide
 from serq.engine.checks import check_world
@@ -81,9 +81,10 @@ class Simulation:
         calendar = w.calendar
         horizon = self.horizon
         warmup = self.warmup
-        limit = w.workload.arrivals_limit
+        limit: i64 = w.workload.arrivals_limit
         has_gauges = w.has_gauges
         checks = self.checks
+        is_watched = checks or limit >= 0 or progress is not None
         if warmup <= 0.0:
             w.end_warmup(0.0)
         w.workload.start(w)
@@ -98,21 +99,23 @@ class Simulation:
                 if event is None:
                     break
             at = event.at
-            if at > horizon:
-                break
             if at > w.now:
+                if at > horizon:
+                    break
                 if has_gauges:
                     w.read_gauges()
                 if not w.is_warm and at >= warmup:
                     w.end_warmup(warmup)
                 w.now = at
-            calendar.pop()
+            calendar.drop_first()
             w.events += 1
             event.fire(w)
             if w.is_settled:
                 w.is_settled = False
             else:
                 w.settle()
+            if not is_watched:
+                continue
             if checks:
                 check_world(w)
             if limit >= 0 and w.live_count == 0 and w.arrivals >= limit:

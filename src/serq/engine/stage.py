@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mypy_extensions import i64
 
-from serq.engine.averages import TimeAverage
+from serq.engine.averages import RunningSum, TimeAverage
 from serq.engine.calendar import Event
 from serq.engine.estimators import Estimates
 from serq.engine.expressions import Expression
@@ -32,12 +32,15 @@ class Stage:
         self.member = member
         self.number = TimeAverage()
         self.in_use = TimeAverage()
-        self.completed = 0
+        self.completed: i64 = 0
         self.wait_sum = 0.0
         self.service_sum = 0.0
-        self.iterations = 0
+        self.iterations: i64 = 0
         self.estimates = Estimates()
         self.needs_settling = False  # at the end of the settle: a new completion time, an iteration
+        self.is_work_read = (
+            False  # whether the program reads `work(stage)`, so that the jobs in service are kept in line
+        )
         self.is_step = False
         self.is_shared = False
 
@@ -101,8 +104,6 @@ class Stage:
             self.estimates.record(job.started_at, wait, service)
         w.moved_at = w.now
         session = job.session
-        session.job = None
-        session.spare_job = job
         if session.serial >= 0:  # a spill's job has no owner
             w.make_ready(session)
 
@@ -118,7 +119,6 @@ class JobLine:
     def __init__(self) -> None:
         self.head: Job | None = None
         self.tail: Job | None = None
-        self.count: i64 = 0
 
     def append(self, job: Job) -> None:
         """Join at the end."""
@@ -129,7 +129,19 @@ class JobLine:
         else:
             tail.behind = job
         self.tail = job
-        self.count += 1
+
+    def pop_first(self) -> Job:
+        """Take the head, which must exist."""
+        job = self.head
+        assert job is not None
+        behind = job.behind
+        self.head = behind
+        if behind is None:
+            self.tail = None
+        else:
+            behind.ahead = None
+            job.behind = None
+        return job
 
     def remove(self, job: Job) -> None:
         """Take one out."""
@@ -145,7 +157,6 @@ class JobLine:
         else:
             behind.ahead = ahead
             job.behind = None
-        self.count -= 1
 
     def time_left(self, now: float) -> float:
         """Give the sum of what the jobs in service, each at rate 1, have left [t]."""
@@ -167,16 +178,19 @@ class Delay(Stage):
     def start(self, w: World, job: Job) -> None:
         self.count_in(w, job)
         job.started_at = w.now
-        self.jobs.append(job)
+        if self.is_work_read:
+            self.jobs.append(job)
         w.calendar.schedule(job, w.now + job.work)
 
     def complete(self, job: Job, w: World) -> None:
-        self.jobs.remove(job)
+        if self.is_work_read:
+            self.jobs.remove(job)
         self.count_out(w)
         self.record(w, job)
 
     def remove(self, w: World, job: Job) -> None:
-        self.jobs.remove(job)
+        if self.is_work_read:
+            self.jobs.remove(job)
         w.calendar.cancel(job)
         self.count_out(w)
 
@@ -190,29 +204,48 @@ class Fifo(Stage):
     def __init__(self, index: int, name: str, member: int, server_count: i64) -> None:
         super().__init__(index, name, member)
         self.server_count: i64 = server_count
-        self.in_service = JobLine()
+        self.busy: i64 = 0
         self.line = JobLine()
+        # kept only where `work(stage)` is read
+        self.in_service = JobLine()
+        self.waiting_work = RunningSum()
 
     def start(self, w: World, job: Job) -> None:
         self.count_in(w, job)
-        if self.in_service.count < self.server_count:
+        if self.busy < self.server_count:
             self._serve(w, job)
         else:
             self.line.append(job)
+            if self.is_work_read:
+                self.waiting_work.add(job.work)
 
     def _serve(self, w: World, job: Job) -> None:
+        self.busy += 1
         job.started_at = w.now
-        self.in_service.append(job)
+        if self.is_work_read:
+            self.in_service.append(job)
         w.calendar.schedule(job, w.now + job.work)
 
+    def _stop_serving(self, job: Job) -> None:
+        self.busy -= 1
+        if self.is_work_read:
+            self.in_service.remove(job)
+
     def _serve_next(self, w: World) -> None:
-        job = self.line.head
-        if job is not None:
-            self.line.remove(job)
+        if self.line.head is not None:
+            job = self.line.pop_first()
+            if self.is_work_read:
+                self._forget_work(job)
             self._serve(w, job)
 
+    def _forget_work(self, job: Job) -> None:
+        """Take the work of a job that left the line out of the sum; nothing is left of it when the line is empty."""
+        self.waiting_work.take(job.work)
+        if self.line.head is None:
+            self.waiting_work.clear()
+
     def complete(self, job: Job, w: World) -> None:
-        self.in_service.remove(job)
+        self._stop_serving(job)
         self.count_out(w)
         self.record(w, job)
         self._serve_next(w)  # after the session is ready, before it runs
@@ -221,21 +254,18 @@ class Fifo(Stage):
         self.count_out(w)
         if job.is_scheduled:
             w.calendar.cancel(job)
-            self.in_service.remove(job)
+            self._stop_serving(job)
             self._serve_next(w)
         else:
             self.line.remove(job)
+            if self.is_work_read:
+                self._forget_work(job)
 
     def busy_count(self, w: World) -> float:
-        return float(self.in_service.count)
+        return float(self.busy)
 
     def work_left(self, w: World) -> float:
-        total = self.in_service.time_left(w.now)
-        waiting = self.line.head
-        while waiting is not None:
-            total += waiting.work
-            waiting = waiting.behind
-        return total
+        return self.in_service.time_left(w.now) + self.waiting_work.value()
 
 
 class NextCompletion(Event):

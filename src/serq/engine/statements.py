@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from serq.engine.expressions import Expression, PoolReference, StageReference, amount
+from librt.vecs import append
+from mypy_extensions import i64
+
+from serq.engine.expressions import Expression, PoolReference, StageReference, amount, not_an_amount
 from serq.engine.orders import evaluate_keys, precedes
 from serq.engine.pool import GREW, PREEMPTED_ITSELF, SLACK, Pool, check_load
 from serq.engine.results import ObserveResult, RunError, shown
-from serq.engine.session import AT_STAGE, COMPUTED, ActiveHold, LeaseExpiry, Session
+from serq.engine.session import COMPUTED, ActiveHold, LeaseExpiry, Session
 from serq.engine.sharing import SharedStage
 
 if TYPE_CHECKING:
@@ -59,7 +62,7 @@ class SetStatement(Statement):
 
     def __init__(self, site: int, slot: int, value: Expression) -> None:
         super().__init__(site)
-        self.slot = slot
+        self.slot: i64 = slot
         self.value = value
 
     def step(self, w: World, s: Session) -> bool:
@@ -81,11 +84,11 @@ class ObserveStatement(Statement):
         value = self.value.evaluate(w)
         if w.is_warm:
             result = self.result
-            result.values.append(value)
+            result.values = append(result.values, value)
             if w.records_samples:
-                result.times.append(w.now)
-                result.sessions.append(int(s.serial))
-                result.turns.append(int(s.attributes[1]))
+                result.times = append(result.times, w.now)
+                result.sessions = append(result.sessions, s.serial)
+                result.turns = append(result.turns, i64(s.attributes[1]))
         return True
 
 
@@ -297,8 +300,11 @@ class RunStatement(Statement):
         self.growing = growing
 
     def step(self, w: World, s: Session) -> bool:
-        stage = self.stage.resolve(w)
-        work = amount(w, self.work, "work")
+        reference = self.stage
+        stage = reference.first if reference.index is None else reference.resolve(w)
+        work = self.work.evaluate(w)
+        if not work >= 0.0:
+            raise not_an_amount(self.work, work, "work")
         s.next_statement = self.following
         growing = self.growing
         if growing is None:
@@ -319,7 +325,6 @@ class RunStatement(Statement):
             job.growing_hold = s.hold_of(allocation)
             s.waits_at = self.site
         job.is_decode = self.is_decode
-        s.status = AT_STAGE
         stage.start(w, job)
         return False
 
@@ -344,7 +349,6 @@ class FlowStatement(Statement):
             w.make_ready(s)
             return False
         job = w.new_job(s, held[0], work)
-        s.status = AT_STAGE
         w.sharing.start(w, job, held)
         return False
 
@@ -390,7 +394,7 @@ class ChooseStatement(Statement):
 
     def __init__(self, site: int, slot: int, bound: Expression, keys: list[Expression]) -> None:
         super().__init__(site)
-        self.slot = slot
+        self.slot: i64 = slot
         self.bound = bound
         self.keys = keys
 

@@ -22,6 +22,8 @@ EVICTION: Final = 4
 TRACE_CHOICE: Final = 5
 STAGE: Final = 6
 
+UNIT: Final = 1.1102230246251565e-16  # 2**-53: multiplying by it rounds nothing
+
 
 def mix32(word: i64) -> i64:
     """Scramble one 32-bit word (a bijection). Products are cut to 32 bits, so it matters not how wide they were."""
@@ -97,4 +99,4 @@ class Stream:
         """Give the next uniform in [0, 1): 27 high bits of one word, 26 of the next."""
         high: i64 = self.next32() >> 5
         low: i64 = self.next32() >> 6
-        return (float(high) * 67108864.0 + float(low)) / 9007199254740992.0
+        return float((high << 26) | low) * UNIT

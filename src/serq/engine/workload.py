@@ -56,14 +56,14 @@ class Workload:
         self.initial_count = 0  # batch and closed
         self.gap: Expression | None = None
         self.first_at_zero = False
-        self.arrivals_limit = -1
+        self.arrivals_limit: i64 = -1
         self.presets = False  # whether a trace or explicit sessions give new sessions something
         self.explicit: list[ExplicitSession] = []
         # the trace: per session its rows, each new, out, think, forced
         self.trace: list[list[list[float]]] = []
         self.trace_ordered = False
         self.trace_slots: list[int] = []  # of new, out, think, more, forced
-        self.more_slot = -1
+        self.more_slot: i64 = -1
 
     def preset(self, w: World, session: Session) -> None:
         """Give a new session its trace and its preset attributes."""
@@ -141,7 +141,7 @@ class Arrival(Event):
         super().__init__()
         self.is_arrival = True
         self.instant = -1.0
-        self.instant_count = 0
+        self.instant_count: i64 = 0
 
     def fire(self, world: World) -> None:
         workload = world.workload

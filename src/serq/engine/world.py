@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from librt.vecs import append, vec
 from mypy_extensions import i64
 
 from serq.engine.averages import TimeAverage
 from serq.engine.calendar import Calendar
 from serq.engine.expressions import Expression
-from serq.engine.line import SessionLine
 from serq.engine.pool import Pool
 from serq.engine.results import GaugeResult, ObserveResult, RunError, RunNote
 from serq.engine.session import (
+    AT_STAGE,
     COMPUTED,
     ENDED,
     NEVER_ADMITTED,
@@ -67,18 +68,19 @@ class World:
         self.now = 0.0
         self.is_warm = False
         self.calendar = Calendar()
-        self.ready = SessionLine()
+        self.ready_first: Session | None = None  # the next ones are `behind`
+        self.ready_last: Session | None = None  # of the ready, while there is one
         # the parts
         self.first_statement: Statement = EndStatement(-1)
         self.pools: list[Pool] = []
         self.stages: list[Stage] = []
         self.settling_stages: list[Stage] = []  # ps and step stages, in the order declared
+        self.has_settling = False  # whether there is one, or a shared stage
         self.sharing = Sharing(is_maxmin)
         self.workload = Workload()
         self.observes: list[ObserveResult] = []
         self.gauges: list[GaugeResult] = []
         self.attribute_count = 4
-        self.written_slots: list[int] = []  # of the attributes that some statement may change
         # the run: how far it goes and what it reads on the way
         self.horizon = 0.0
         self.warmup = 0.0
@@ -94,8 +96,8 @@ class World:
         # the moment
         self.nobody = Session(-1, 4, self.first_statement)
         self.session: Session | None = None
-        self.attributes: list[float] = self.nobody.attributes
-        self.purpose = SESSION
+        self.attributes: vec[float] = self.nobody.attributes
+        self.purpose: i64 = SESSION
         self.present = 0.0
         self.residents = 0.0
         self.decoders = 0.0
@@ -125,24 +127,24 @@ class World:
         self.admission_count: i64 = 0
         self.release_count: i64 = 0
         self.job_count: i64 = 0
-        self.waiting_count = 0  # in lines no step stage serves
-        self.grower_count = 0
-        self.live_count = 0
-        self.live_at_warmup = 0
-        self.arrivals_at_warmup = 0
+        self.waiting_count: i64 = 0  # in lines no step stage serves
+        self.grower_count: i64 = 0
+        self.live_count: i64 = 0
+        self.live_at_warmup: i64 = 0
+        self.arrivals_at_warmup: i64 = 0
         self.live = TimeAverage()
-        self.arrivals = 0
-        self.ended = 0
-        self.turns = 0
+        self.arrivals: i64 = 0
+        self.ended: i64 = 0
+        self.turns: i64 = 0
         self.replaced_at = -1.0
-        self.replaced_count = 0
+        self.replaced_count: i64 = 0
         # what a reader of the report must know
         self.moved_at = 0.0
         self.notes: list[RunNote] = []
         self.rejected_count = 0
         self.last_rejection: RunNote | None = None
         self.forming: StepEngine | None = None  # the engine whose iteration is being put together
-        self.spare_sessions: list[Session] = []
+        self.spare_session: Session | None = None  # ended, to be used again; the next one is `behind` it
 
     # --------------------------------------------------------------------------------------------- the moment
 
@@ -165,13 +167,8 @@ class World:
         session = self.session
         if purpose == SESSION and session is not None:
             stream = session.stream
-            if stream is None:
-                stream = Stream(absorb(self.session_state, session.serial))
-                session.stream = stream
-                session.stream_begun = True
-            elif not session.stream_begun:
-                stream.begin(absorb(self.session_state, session.serial))
-                session.stream_begun = True
+            if stream is None or not session.stream_begun:
+                stream = self._begin_stream(session)
             return stream.uniform()
         if purpose == WORKLOAD and session is not None:
             stream = self.turn_stream
@@ -185,7 +182,19 @@ class World:
             return self.eviction_stream.uniform()
         return self.stage_stream.uniform()
 
-    def evaluate_for(self, purpose: int, expression: Expression) -> float:
+    def _begin_stream(self, session: Session) -> Stream:
+        """Begin the stream of a session that draws for the first time."""
+        state: i64 = absorb(self.session_state, session.serial)
+        stream = session.stream
+        if stream is None:
+            stream = Stream(state)
+            session.stream = stream
+        else:
+            stream.begin(state)
+        session.stream_begun = True
+        return stream
+
+    def evaluate_for(self, purpose: i64, expression: Expression) -> float:
         """Evaluate an expression whose draws come from the stream of another purpose."""
         inside = self.purpose
         self.purpose = purpose
@@ -198,30 +207,56 @@ class World:
     def make_ready(self, session: Session) -> None:
         """Put a session at the end of the ready list."""
         session.status = READY
-        self.ready.append(session)
+        if self.ready_first is None:
+            self.ready_first = session
+        else:
+            last = self.ready_last
+            assert last is not None
+            last.behind = session
+        self.ready_last = session
 
     def run_ready(self) -> None:
-        """Run every ready session to its next blocking point, in the order they became ready."""
-        ready = self.ready
-        while ready.count > 0:
-            self.run_session(ready.pop_first())
+        """Run every ready session until it waits or is gone, in the order they became ready."""
+        while True:
+            session = self.ready_first
+            if session is None:
+                return
+            behind = session.behind
+            self.ready_first = behind
+            if behind is not None:
+                session.behind = None
+            self.enter(session)
+            count: i64 = 0
+            if session.instant != self.now:
+                session.instant = self.now
+                session.ready_count = 1
+            else:
+                session.ready_count += 1
+                if session.ready_count > READY_AT_ONE_INSTANT_MAX:
+                    self._never_settles(session, f"became ready {READY_AT_ONE_INSTANT_MAX} times")
+                count = session.statement_count
+            while session.next_statement.step(self, session):
+                count += 1
+                if count > STATEMENTS_AT_ONE_INSTANT_MAX:
+                    self._never_settles(session, f"ran {STATEMENTS_AT_ONE_INSTANT_MAX} statements")
+            session.statement_count = count
 
-    def run_session(self, session: Session) -> None:
-        """Run one session until it waits or is gone."""
-        self.enter(session)
-        if session.instant != self.now:
-            session.instant = self.now
-            session.ready_count = 0
-            session.statement_count = 0
-        session.ready_count += 1
-        if session.ready_count > READY_AT_ONE_INSTANT_MAX:
-            self._never_settles(session, f"became ready {READY_AT_ONE_INSTANT_MAX} times")
-        count: i64 = session.statement_count
-        while session.next_statement.step(self, session):
-            count += 1
-            if count > STATEMENTS_AT_ONE_INSTANT_MAX:
-                self._never_settles(session, f"ran {STATEMENTS_AT_ONE_INSTANT_MAX} statements")
-        session.statement_count = count
+    def _leave_ready(self, session: Session) -> None:
+        """Take a session out of the ready list, if it is there: one that is running is ready and in no list."""
+        ahead: Session | None = None
+        place = self.ready_first
+        while place is not None and place is not session:
+            ahead = place
+            place = place.behind
+        if place is None:
+            return
+        if ahead is None:
+            self.ready_first = session.behind
+        else:
+            ahead.behind = session.behind
+        if self.ready_last is session:
+            self.ready_last = ahead
+        session.behind = None
 
     def run_admitted(self, session: Session) -> None:
         """Run a session a step stage admitted, and whoever that makes ready, within the iteration being formed."""
@@ -243,11 +278,19 @@ class World:
         changes;
         then the stages whose jobs changed set their next completion and idle engines start an iteration.
         """
+        self._come_to_rest()
+        if self.has_settling:
+            self._settle_stages()
+
+    def _come_to_rest(self) -> None:
+        """Run the ready, then let others in, until neither changes anything."""
+        self.run_ready()
+        while self.serve_pools():
+            self.run_ready()
+
+    def _settle_stages(self) -> None:
+        """Let completions be set anew and idle engines start, and what that makes ready come to rest."""
         while True:
-            while True:
-                self.run_ready()
-                if not self.serve_pools():
-                    break
             # asked once: what a stage schedules in this very settle for this instant holds no engine back
             is_last_event = not self.calendar.is_due(self.now)
             for stage in self.settling_stages:
@@ -255,8 +298,9 @@ class World:
                     stage.settle(self)
             if self.sharing.needs_settling:
                 self.sharing.settle(self)
-            if self.ready.count == 0:
+            if self.ready_first is None:
                 break
+            self._come_to_rest()
         # a job may have come to a stage from within an iteration that a later stage started
         for stage in self.settling_stages:
             if stage.needs_settling:
@@ -282,7 +326,7 @@ class World:
         for stage in self.settling_stages:
             if stage.needs_settling:
                 stage.settle(self)
-        self.is_settled = self.ready.count == 0
+        self.is_settled = self.ready_first is None
 
     def serve_pools(self) -> bool:
         """Try, once over all pools in the order declared, the growers and then the waiting line no stage serves."""
@@ -305,14 +349,15 @@ class World:
 
     def new_job(self, session: Session, stage: Stage, work: float) -> Job:
         """Make a session's job."""
-        job = session.spare_job
-        if job is None:
+        finished = session.job
+        if finished is None:
             job = Job(session, stage, work, self.job_count)
+            session.job = job
         else:
-            session.spare_job = None
+            job = finished
             job.begin_again(stage, work, self.job_count)
         self.job_count += 1
-        session.job = job
+        session.status = AT_STAGE
         return job
 
     def start_unowned_job(self, stage: Stage, work: float) -> None:
@@ -333,11 +378,14 @@ class World:
 
     def new_session(self, serial: i64) -> Session:
         """Let a session arrive: its `init` runs; it is not yet ready."""
-        if len(self.spare_sessions) > 0:
-            session = self.spare_sessions.pop()
-            session.begin_again(serial, self.first_statement, self.written_slots)
-        else:
+        spare = self.spare_session
+        if spare is None:
             session = Session(serial, self.attribute_count, self.first_statement)
+        else:
+            session = spare
+            self.spare_session = session.behind
+            session.behind = None
+            session.begin_again(serial, self.first_statement)
         self.arrivals += 1
         self.live_count += 1
         self.live.add(1.0, self.now)
@@ -379,14 +427,14 @@ class World:
 
         Nobody is let in here: what became free is tried when the ready list is next empty.
         """
-        hold = session.hold
-        while hold is not None:
+        while session.hold is not None:
+            hold = session.hold
             session.hold = hold.outer
             hold.statement.release_all(self, hold)
-            hold = hold.outer
         while session.leases is not None and len(session.leases) > 0:
             self.end_lease(session.leases[0])
-        session.get_unstuck()
+        if session.stuck_note is not None:
+            session.get_unstuck()
         session.status = ENDED
         self.live_count -= 1
         self.live.add(-1.0, self.now)
@@ -394,8 +442,10 @@ class World:
         if self.is_warm:
             self.ended += 1
         if session.entries is None and session.released_attributes is None:
-            session.leases = None
-            self.spare_sessions.append(session)
+            if session.leases is not None:
+                session.leases = None
+            session.behind = self.spare_session
+            self.spare_session = session
         if self.workload.is_closed:
             if self.replaced_at != self.now:
                 self.replaced_at = self.now
@@ -470,9 +520,10 @@ class World:
         """Take a session away from whatever it is doing."""
         if session.growing is not None:
             session.growing.pool.stop_growing(self, session)
-        job = session.job
-        if job is not None:
-            session.job = None
+        if session.status == AT_STAGE:
+            job = session.job
+            assert job is not None
+            session.job = None  # not to be used again: the iteration being formed may still name it
             job.stage.remove(self, job)
         elif session.status == WAITING:
             pools = session.waiting_pools
@@ -481,7 +532,7 @@ class World:
             session.waiting_for = None
             session.waiting_pools = None
         elif session.status == READY:
-            self.ready.remove(session)
+            self._leave_ready(session)
 
     def _count_stuck(self, session: Session, pool: Pool, computed: float, site: int) -> None:
         """Count a session preempted again on a pool without having advanced past its previous preemption there."""
@@ -521,8 +572,8 @@ class World:
             result = self.gauges[i]
             values = result.values
             if len(values) == 0 or values[len(values) - 1] != value:
-                result.times.append(self.now)
-                values.append(value)
+                result.times = append(result.times, self.now)
+                result.values = append(values, value)
 
     def end_warmup(self, at: float) -> None:
         """Forget the averages of the warm-up."""

@@ -9,8 +9,10 @@ Reference: language §3, Statistics and Gauges.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
+
+from librt.vecs import vec
 
 BATCH_COUNT: Final = 20
 """Batches of a sample sequence, and windows of a gauge."""
@@ -22,7 +24,7 @@ SAMPLES_MIN: Final = 2 * BATCH_COUNT
 """Fewer samples than two a batch give no interval."""
 
 
-def mean_between(values: Sequence[float], start: int, stop: int) -> float:
+def mean_between(values: vec[float], start: int, stop: int) -> float:
     """Return the mean of `values[start:stop]`, summed from left to right.
 
     Parameters
@@ -31,12 +33,12 @@ def mean_between(values: Sequence[float], start: int, stop: int) -> float:
     start, stop : 0 <= start < stop <= n
     """
     total = 0.0
-    for value in values if start == 0 and stop == len(values) else values[start:stop]:
-        total += value
+    for index in range(start, stop):
+        total += values[index]
     return total / (stop - start)
 
 
-def batch_means(values: Sequence[float]) -> list[float]:
+def batch_means(values: Iterable[float]) -> list[float]:
     """Average 20 consecutive, equally long batches of a sequence.
 
     Parameters
@@ -57,10 +59,16 @@ def batch_means(values: Sequence[float]) -> list[float]:
     >>> batch_means(range(43))[:3]
     [0.5, 2.5, 4.5]
     """
-    size = len(values) // BATCH_COUNT
-    if size == 0:
-        raise ValueError(f"{BATCH_COUNT} batches need {BATCH_COUNT} samples, there are {len(values)}")
-    return [mean_between(values, size * batch, size * (batch + 1)) for batch in range(BATCH_COUNT)]
+    samples = vec[float](values)
+    if len(samples) < BATCH_COUNT:
+        raise ValueError(f"{BATCH_COUNT} batches need {BATCH_COUNT} samples, there are {len(samples)}")
+    return means_of_batches(samples)
+
+
+def means_of_batches(samples: vec[float]) -> list[float]:
+    """Do the work of `batch_means` on 20 samples or more."""
+    size: int = len(samples) // BATCH_COUNT
+    return [mean_between(samples, size * batch, size * (batch + 1)) for batch in range(BATCH_COUNT)]
 
 
 def batch_half_width(means: Sequence[float]) -> float:
@@ -88,7 +96,7 @@ def batch_half_width(means: Sequence[float]) -> float:
     count = len(means)
     if count != BATCH_COUNT:
         raise ValueError(f"the quantile belongs to {BATCH_COUNT} batches, there are {count}")
-    centre = mean_between(means, 0, count)
+    centre = mean_between(vec[float](means), 0, count)
     squares = 0.0
     for mean in means:
         deviation = mean - centre
@@ -116,7 +124,7 @@ def lag1_autocorrelation(means: Sequence[float]) -> float:
     count = len(means)
     if count < 2:
         return math.nan
-    centre = mean_between(means, 0, count)
+    centre = mean_between(vec[float](means), 0, count)
     products = 0.0
     squares = 0.0
     before = 0.0

@@ -9,8 +9,10 @@ Reference: language §3, Gauges.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from librt.vecs import vec
 
 from serq.statistics.batches import BATCH_COUNT, batch_half_width
 
@@ -32,14 +34,14 @@ class GaugeSummary:
     max: float
 
 
-def summarise_gauge(times: Sequence[float], values: Sequence[float], warmup: float, end: float) -> GaugeSummary:
+def summarise_gauge(instants: Iterable[float], taken: Iterable[float], warmup: float, end: float) -> GaugeSummary:
     """Estimate the time average of a piecewise-constant signal, with a batch-means interval over 20 windows.
 
     Parameters
     ----------
-    times : (n,) [t] instants at which the signal took a value, ascending; at equal instants the last one counts
-    values : (n,) the value taken at each instant and held until the next; the last one is held until `end`
-    warmup, end : [t] the interval measured, times[0] <= warmup < end
+    instants : (n,) [t] at which the signal took a value, ascending; at equal instants the last one counts
+    taken : (n,) the value taken at each instant and held until the next; the last one is held until `end`
+    warmup, end : [t] the interval measured, instants[0] <= warmup < end
 
     Returns
     -------
@@ -68,6 +70,8 @@ def summarise_gauge(times: Sequence[float], values: Sequence[float], warmup: flo
     >>> summarise_gauge([0.0, 10.0], [1.0, 3.0], 0.0, 20.0).mean
     2.0
     """
+    times = vec[float](instants)
+    values = vec[float](taken)
     count = len(times)
     if count != len(values) or count == 0:
         raise ValueError(f"a signal needs one value an instant and one instant at least: {count}, {len(values)}")

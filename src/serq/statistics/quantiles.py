@@ -9,8 +9,10 @@ Reference: language §3, Statistics and Gauges (the p99 of an observe).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Final
+
+from librt.vecs import vec
 
 SORT_BELOW: Final = 4096
 """Under this many samples a sort is faster than a selection."""
@@ -19,7 +21,7 @@ PROBE_COUNT: Final = 2048
 """Samples looked at to guess a threshold."""
 
 
-def nearest_rank(values: Sequence[float], fraction: float) -> float:
+def nearest_rank(values: Iterable[float], fraction: float) -> float:
     """Return the nearest-rank quantile `sorted(values)[ceil(fraction · n) - 1]` without sorting everything.
 
     Parameters
@@ -56,34 +58,40 @@ def nearest_rank(values: Sequence[float], fraction: float) -> float:
     """
     if not 0.0 < fraction <= 1.0:
         raise ValueError(f"a quantile needs a fraction in (0, 1], got {fraction}")
-    count = len(values)
-    if count == 0:
+    samples = vec[float](values)
+    if len(samples) == 0:
         return math.nan
-    if _has_nan(values):
+    if _has_nan(samples):
         return math.nan
+    return rank_among(samples, fraction)
+
+
+def rank_among(samples: vec[float], fraction: float) -> float:
+    """Do the work of `nearest_rank` on one sample or more, none of them NaN."""
+    count: int = len(samples)
     # in doubles the product may lie a rounding error above the whole number it means, which moves the rank by one;
     # recorded figures were made with this very product, so it is not corrected
     index = min(max(math.ceil(fraction * count) - 1, 0), count - 1)
     if count < SORT_BELOW:
-        return sorted(values)[index]
+        return sorted(samples)[index]
     from_top = count - index
-    probe = sorted(values[:: count // PROBE_COUNT])
+    probe = sorted([samples[place] for place in range(0, count, count // PROBE_COUNT)])
     # a probe's rank has a standard deviation below sqrt(PROBE_COUNT) / 2; start two of the widest below
     margin = int(math.sqrt(PROBE_COUNT))
     rank = int(len(probe) * (index / count)) - margin
     while rank > 0:
         threshold = probe[rank]
-        above = [value for value in values if value >= threshold]
+        above = [value for value in samples if value >= threshold]
         if len(above) >= from_top:
             above.sort()
             return above[len(above) - from_top]
         rank -= 8 * margin
-    return sorted(values)[index]
+    return sorted(samples)[index]
 
 
-def _has_nan(values: Sequence[float]) -> bool:
+def _has_nan(values: vec[float]) -> bool:
     """Tell whether some value is NaN; a comparison is several times faster than a call of `isnan` for each."""
-    for value in values:  # noqa: SIM110 - a generator inside `any` would cost as much as the calls
+    for value in values:  # noqa: SIM110 - a generator inside `any` would make a float object of each
         if value != value:
             return True
     return False

@@ -8,16 +8,18 @@ Reference: language §3, Statistics.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from librt.vecs import vec
 
 from serq.statistics.batches import (
     SAMPLES_MIN,
     batch_half_width,
-    batch_means,
     mean_between,
+    means_of_batches,
 )
-from serq.statistics.quantiles import nearest_rank
+from serq.statistics.quantiles import nearest_rank, rank_among
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class SampleSummary:
     p99: float
 
 
-def summarise_samples(values: Sequence[float]) -> SampleSummary:
+def summarise_samples(values: Iterable[float]) -> SampleSummary:
     """Estimate the mean of a stationary sequence, its interval, its variability and its 0.99 quantile.
 
     Parameters
@@ -73,25 +75,25 @@ def summarise_samples(values: Sequence[float]) -> SampleSummary:
     >>> summarise_samples([1.0, 2.0, 3.0])
     SampleSummary(count=3, mean=2.0, ci=inf, cv2=0.25, p99=3.0)
     """
-    count = len(values)
+    samples = vec[float](values)
+    count: int = len(samples)
     if count == 0:
         return SampleSummary(count=0, mean=math.nan, ci=math.inf, cv2=math.nan, p99=math.nan)
-    # an array makes a new float object at every read; a list makes them once for the four passes below
-    samples = values if isinstance(values, list) else list(values)
     mean = mean_between(samples, 0, count)
-    interval = batch_half_width(batch_means(samples)) if count >= SAMPLES_MIN else math.inf
+    interval = batch_half_width(means_of_batches(samples)) if count >= SAMPLES_MIN else math.inf
     return SampleSummary(
         count=count,
         mean=mean,
         ci=interval,
         cv2=_squared_variation(samples, mean),
-        p99=nearest_rank(samples, 0.99),
+        # a sample that is NaN makes the mean NaN, so there is none to look for
+        p99=rank_among(samples, 0.99) if mean == mean else nearest_rank(samples, 0.99),
     )
 
 
-def _squared_variation(values: list[float], mean: float) -> float:
+def _squared_variation(values: vec[float], mean: float) -> float:
     """Return variance / mean²: NaN when neither exists, infinite for samples that vary around 0."""
-    count = len(values)
+    count: int = len(values)
     if count < 2:
         return math.nan
     squares = 0.0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import isclose
+from fractions import Fraction
+from math import inf, isclose
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from serq.engine.averages import TimeAverage
+from serq.engine.averages import RunningSum, TimeAverage
 
 CHANGES = st.lists(st.tuples(st.integers(0, 5), st.integers(-3, 3), st.booleans()), max_size=20)
 
@@ -42,3 +43,31 @@ def test_an_empty_window_has_no_average() -> None:
     average = TimeAverage()
     average.put(3.0, 1.0)
     assert average.mean(1.0, 1.0) == 0.0
+
+
+@given(st.lists(st.floats(0.0, 1e9), max_size=30), st.randoms(use_true_random=False))
+def test_a_running_sum_is_the_exact_sum_of_what_is_left(terms: list[float], random) -> None:  # type: ignore[no-untyped-def]
+    """Whatever went and in what order: a plain sum would keep the rounding of every term that passed through."""
+    running = RunningSum()
+    present: list[float] = []
+    for term in terms:
+        running.add(term)
+        present.append(term)
+        if random.random() < 0.4:
+            running.take(present.pop(random.randrange(len(present))))
+        exact = sum((Fraction(left) for left in present), Fraction(0))
+        assert abs(Fraction(running.value()) - exact) <= Fraction(2) ** -53 * exact + Fraction(1, 10**20)
+
+
+def test_a_running_sum_forgets_an_infinite_term() -> None:
+    """It is infinite as long as the term is there; an empty sum is 0 to the last bit."""
+    running = RunningSum()
+    running.add(0.1)
+    running.add(inf)
+    assert running.value() == inf
+    running.take(inf)
+    assert running.value() == 0.1
+    running.add(1e17)
+    running.take(1e17)
+    running.clear()
+    assert running.value() == 0.0

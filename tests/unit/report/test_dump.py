@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
+from librt.vecs import vec
+from mypy_extensions import i64
 
 from serq.diagnostics import ProgramError
 from serq.engine.results import GaugeResult, ObserveResult, RunResult
@@ -13,9 +15,10 @@ from serq.report.dump import check_dump_directory, write_dump
 def recorded_run() -> RunResult:
     result = RunResult()
     observe = ObserveResult("D.ttft", is_test=False)
-    observe.times, observe.sessions, observe.turns, observe.values = [0.1, 0.2], [0, 7], [1, 2], [1 / 3, 2.0]
+    observe.times, observe.values = vec[float]([0.1, 0.2]), vec[float]([1 / 3, 2.0])
+    observe.sessions, observe.turns = vec[i64]([0, 7]), vec[i64]([1, 2])
     gauge = GaugeResult("u")
-    gauge.times, gauge.values = [0.0, 0.5], [0.0, 1e22]
+    gauge.times, gauge.values = vec[float]([0.0, 0.5]), vec[float]([0.0, 1e22])
     result.observes, result.gauges = [observe, ObserveResult("none", is_test=True)], [gauge]
     return result
 

@@ -4,6 +4,7 @@ import json
 import math
 
 import pytest
+from librt.vecs import vec
 
 from serq.engine.results import GaugeResult, ObserveResult, PoolResult, RunNote, RunResult, StageResult
 from serq.report import Provenance, Report, build_report
@@ -19,9 +20,9 @@ def finished_run() -> RunResult:
     result.horizon, result.end, result.warmup, result.seed = 40.0, 30.0, 10.0, 0
     result.events, result.arrivals, result.ended, result.turns, result.mean_live = 7, 5, 4, 3, 0.5
     observe = ObserveResult("w", is_test=False)
-    observe.values = [1.0, 2.0, 3.0]
+    observe.values = vec[float]([1.0, 2.0, 3.0])
     gauge = GaugeResult("u")
-    gauge.times, gauge.values = [0.0, 20.0], [1.0, 3.0]
+    gauge.times, gauge.values = vec[float]([0.0, 20.0]), vec[float]([1.0, 3.0])
     stage = StageResult("s", -1)
     stage.mean_number, stage.utilization, stage.completed = 0.25, 0.125, 2
     stage.throughput, stage.mean_wait, stage.mean_service = 0.1, math.nan, 2.5
@@ -125,14 +126,14 @@ def test_the_text_shows_end_tables_and_members() -> None:
 def test_a_test_that_never_held_is_noted() -> None:
     """From 40 samples on, tests only, zero only."""
     observe = ObserveResult("hit", is_test=True)
-    observe.values = [0.0] * 40
+    observe.values = vec[float]([0.0] * 40)
     (found,) = constant_zero_notes([observe])
     assert (found.message, found.blocks_run) == ("observe hit is constant 0 over 40 samples", False)
-    observe.values = [0.0] * 39
+    observe.values = vec[float]([0.0] * 39)
     assert constant_zero_notes([observe]) == []
-    observe.values = [1.0] * 40
+    observe.values = vec[float]([1.0] * 40)
     assert constant_zero_notes([observe]) == []
-    observe.values, observe.is_test = [0.0] * 40, False
+    observe.values, observe.is_test = vec[float]([0.0] * 40), False
     assert constant_zero_notes([observe]) == []
 
 
