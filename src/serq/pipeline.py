@@ -107,9 +107,16 @@ def link_program(compiled: Compiled, trace: Trace | None) -> LinkedProgram:
     return link(compiled.program, trace, compiled.place_of, compiled.constants)
 
 
-def simulate(linked: LinkedProgram, *, records_samples: bool, checks: bool, progress: Progress | None) -> RunResult:
+def simulate(
+    linked: LinkedProgram,
+    *,
+    records_samples: bool,
+    records_iterations: bool,
+    checks: bool,
+    progress: Progress | None,
+) -> RunResult:
     """Run a linked program  (serq run). `progress` is told now and then how far it is."""
     from serq.engine.assemble import assemble  # the engine is loaded by those who run
 
-    simulation = assemble(linked, records_samples=records_samples, checks=checks)
+    simulation = assemble(linked, records_samples=records_samples, records_iterations=records_iterations, checks=checks)
     return simulation.run(progress)

@@ -93,6 +93,7 @@ def assemble(
     *,
     seed: int | None = None,
     records_samples: bool = False,
+    records_iterations: bool = False,
     checks: bool = False,
 ) -> Simulation:
     """Build the simulation of a linked program.
@@ -101,9 +102,13 @@ def assemble(
     ----------
     seed : overrides the program's
     records_samples : keep time, session and turn of every sample (for a dump)
+    records_iterations : keep what every iteration of a step stage was
     checks : check the state's invariants after every event
     """
-    return _Assembly(program, program.seed if seed is None else seed).simulation(records_samples, checks)
+    simulation = _Assembly(program, program.seed if seed is None else seed).simulation(records_samples, checks)
+    if records_iterations:
+        simulation.record_iterations()
+    return simulation
 
 
 class _Assembly:

@@ -19,6 +19,7 @@ from mypy_extensions import i64
 
 from serq.engine.calendar import Event
 from serq.engine.expressions import Expression
+from serq.engine.iteration_log import IterationLog
 from serq.engine.orders import evaluate_keys, precedes
 from serq.engine.pool import GREW, PREEMPTED_ITSELF, Pool
 from serq.engine.results import RunError, shown
@@ -73,6 +74,7 @@ class StepEngine(Stage):
         self.instant = -1.0
         self.instant_count = 0
         self.iteration_end = IterationEnd(self)
+        self.log: IterationLog | None = None  # of a run that is watched
 
     # ----------------------------------------------------------------------------------------------- residents
 
@@ -101,6 +103,8 @@ class StepEngine(Stage):
 
     def remove(self, w: World, job: Job) -> None:
         """Take a preempted session's job out; tokens of the iteration being formed go back to the budget."""
+        if self.log is not None:
+            self.log.record_preemption(job)
         if self.is_forming:
             self._take_back(job)
         if job in self.batch:
@@ -203,6 +207,8 @@ class StepEngine(Stage):
             w.enter_or_leave(inside)
             return
         cost = self._cost_of_batch(w)
+        if self.log is not None:
+            self.log.record(w, self, cost)
         w.enter_or_leave(inside)
         if w.now != self.instant:
             self.instant = w.now
