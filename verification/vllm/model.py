@@ -2,8 +2,8 @@
 
 Input: a scenario and the vLLM release whose rules are wanted. Output: a linked program; of its run, an `Answer`.
 
-The program text (`programs`) says what the scheduler does and is compiled with the scenario's settings; its sessions are
-IR nodes (`ir.ExplicitSession`), a turn for each request. Send, first and last token are the program's observes;
+The program text (`programs`) says what the scheduler does and is compiled with the scenario's settings; its sessions
+are IR nodes (`ir.ExplicitSession`), a turn for each request. Send, first and last token are the program's observes;
 admissions, preemptions and steps are the iterations the run kept.
 """
 
@@ -65,7 +65,8 @@ def load(scenario: Scenario, release: str, program: Path | None = None) -> Progr
 
     Parameters
     ----------
-    program : another text in place of the harness's own; it needs the same `let`s, observes, pool `kv` and stage `engine`
+    program : another text in place of the harness's own; it needs the same `let`s, observes, pool `kv` and stage
+        `engine`
     """
     settings = settings_for(scenario, release)
     base = _compiled(program or program_for(scenario, release), tuple(settings.items()))

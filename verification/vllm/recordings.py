@@ -1,7 +1,7 @@
 """The recorded answers: scenarios of the recorder's three files, and of the fuzz, each with what each release gave.
 
-Input: a JSON document (gzipped or not) of the form ``{"scenarios": {name: {"input", "expected": [{"vllm", "result"}]}}}``.
-Output: a `Recording` for every answer and release.
+Input: a JSON document (gzipped or not) of the form ``{"scenarios": {name: {"input", "expected": [{"vllm",
+"result"}]}}}``. Output: a `Recording` for every answer and release.
 """
 
 from __future__ import annotations

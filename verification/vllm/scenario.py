@@ -3,15 +3,16 @@
 Input: JSON (the form of the recordings). Output: frozen values both sides read: serQ's and the live driver's, so this
 module needs msgspec and nothing else.
 
-Streams. A prompt is a prefix of an endless *stream* of token ids, and two prompts share a prefix exactly when they share
-a stream. A request has a stream of its own unless it names one. A session is one stream, its sampled tokens are the
-stream's next ids, and a turn's prompt is the prompt before, its output, and `new` tokens. With ``"prompts": "trace"`` a
-turn's `new` is the whole prompt and its sampled tokens are ids of their own: the next turn shares the prompt alone.
-`forced` moves the session to a fresh stream from that turn on.
+Streams. A prompt is a prefix of an endless *stream* of token ids, and two prompts share a prefix exactly when they
+share a stream. A request has a stream of its own unless it names one. A session is one stream, its sampled tokens are
+the stream's next ids, and a turn's prompt is the prompt before, its output, and `new` tokens. With ``"prompts":
+"trace"`` a turn's `new` is the whole prompt and its sampled tokens are ids of their own: the next turn shares the
+prompt alone. `forced` moves the session to a fresh stream from that turn on.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Literal
 
 import msgspec
@@ -51,8 +52,8 @@ class AffineClock(msgspec.Struct, frozen=True, tag_field="kind", tag="affine"):
 
     Attributes
     ----------
-    decoders : what is counted: "allocated" is the decodes scheduled in the step and the whole blocks they hold, which is
-        serQ's `kv_decode`; the others count the positions of all decodes ("resident") or of those scheduled
+    decoders : what is counted: "allocated" is the decodes scheduled in the step and the whole blocks they hold, which
+        is serQ's `kv_decode`; the others count the positions of all decodes ("resident") or of those scheduled
     c0 : from a request's send to its arrival at the scheduler [t]
     """
 
@@ -194,7 +195,7 @@ def why_not_comparable(scenario: Scenario) -> str:
 
 
 def _shrinks(turns: tuple[Turn, ...]) -> bool:
-    return any(b.new < a.new and not b.forced for a, b in zip(turns, turns[1:], strict=False))
+    return any(b.new < a.new and not b.forced for a, b in itertools.pairwise(turns))
 
 
 def decode(raw: bytes | str) -> Scenario:

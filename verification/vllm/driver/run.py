@@ -3,9 +3,9 @@
 Input: a scenario. Output: an `Answer`. Everything that is decided is decided by `Scheduler.schedule` and
 `Scheduler.update_from_output`; this module takes the place of the engine's front and of the model.
 
-A step that begins at t sees every request that arrived at or before t, and its tokens exist at t plus its cost. Requests
-that arrive at one time are added in the order in which they were made: single requests and first turns, then later turns
-as the turns before them end.
+A step that begins at t sees every request that arrived at or before t, and its tokens exist at t plus its cost.
+Requests that arrive at one time are added in the order in which they were made: single requests and first turns, then
+later turns as the turns before them end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from vllm.v1.request import Request
 
 from verification.vllm.answer import STEP_COLUMNS, Answer, RequestRow
 from verification.vllm.driver.scheduler import block_hasher, make_scheduler
-from verification.vllm.scenario import AffineClock, Scenario, Sent, sources, StepClock
+from verification.vllm.scenario import AffineClock, Scenario, Sent, StepClock, sources
 
 STREAM_LENGTH = 1 << 24
 """Ids of one stream: token p of stream s is s · STREAM_LENGTH + p."""

@@ -1,7 +1,7 @@
 """Set vLLM's scheduler up as a scenario asks, with nothing of vLLM that needs a GPU.
 
-Input: a scenario's `Config`. Output: vLLM's own `Scheduler`, synchronous, and the function that hashes a request's blocks
-when prefixes are cached. The model is a configuration file and never loaded.
+Input: a scenario's `Config`. Output: vLLM's own `Scheduler`, synchronous, and the function that hashes a request's
+blocks when prefixes are cached. The model is a configuration file and never loaded.
 """
 
 from __future__ import annotations
