@@ -44,7 +44,7 @@ class LiveScheduler:
     def __init__(self, environment: Environment, release: str) -> None:
         environment.require(release)
         self.release = release
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115: it lives as long as the process
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
         path = os.pathsep.join(map(str, [environment.sources(release), ROOT]))
         self._process = subprocess.Popen(
             [str(environment.python), "-m", "verification.vllm.driver"],

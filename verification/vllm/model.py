@@ -22,12 +22,10 @@ from serq.api import Finished, Program
 from serq.ir import model as ir
 from serq.report import Iteration
 from verification.vllm.answer import STEP_COLUMNS, Answer, RequestRow
+from verification.vllm.releases import rules_of
 from verification.vllm.scenario import PRIORITY, AffineClock, Scenario, Source, sources
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
-
-LONE_REQUEST_CAPPED = ("0.30.0",)
-"""Releases in which a request alone in the system is cut by the long-prefill cap."""
 
 Key = tuple[int, int]
 """A request in a run: serial number of its session, `turn_no`."""
@@ -48,7 +46,7 @@ def settings_for(scenario: Scenario, release: str) -> dict[str, float]:
         "blocks": config.usable_blocks,
         "caching": float(config.prefix_caching),
         "chunk_cap": config.chunk,
-        "lone_free": float(release not in LONE_REQUEST_CAPPED),
+        "lone_free": float(not rules_of(release).caps_lone_request),
     }
     if isinstance(clock, AffineClock):
         settings |= {"c": clock.c, "d": clock.d, "e": clock.e, "a": clock.a, "b": clock.b, "c0": clock.c0}
@@ -57,6 +55,7 @@ def settings_for(scenario: Scenario, release: str) -> dict[str, float]:
 
 @lru_cache(maxsize=64)
 def _compiled(path: Path, settings: tuple[tuple[str, float], ...]) -> Program:
+    """Compile a text with its settings; its own workload is one request, so that it is a program by itself."""
     return serq.load(path, set=dict(settings))
 
 
@@ -104,10 +103,23 @@ def explicit_sessions(given: Sequence[Source]) -> tuple[ir.ExplicitSession, ...]
     )
 
 
+def names_of(scenario: Scenario) -> dict[Key, str]:
+    """Give the request that is turn k of session i."""
+    return {
+        (serial, turn): request.id
+        for serial, source in enumerate(sources(scenario))
+        for turn, request in enumerate(source.requests, 1)
+    }
+
+
 def answer(scenario: Scenario, release: str, program: Path | None = None, *, checks: bool = False) -> Answer:
     """Run a scenario and give its answer; `checks` hold the engine's state after every event."""
-    finished = load(scenario, release, program).simulate(records_samples=True, records_iterations=True, checks=checks)
-    return answer_of(finished, scenario)
+    return answer_of(simulate(load(scenario, release, program), checks=checks), scenario)
+
+
+def simulate(program: Program, *, checks: bool = False) -> Finished:
+    """Run a program and keep what an answer is read from."""
+    return program.simulate(records_samples=True, records_iterations=True, checks=checks)
 
 
 def _values(finished: Finished, name: str) -> dict[Key, float]:
@@ -219,11 +231,13 @@ class _Reader:
                 decoding[key] = track
                 if track.sampled == 1:
                     track.first_step = number
-            if track.done == end:
+                    if track.done is None:  # its program observes it at the end, which never comes
+                        track.first = end
+            if track.sampled == track.out:
                 track.done_step = number
                 finished += 1
                 freed += job.allocation
-                decoding.pop(key, None)
+                del decoding[key]
         self.scheduled.append(batch)
         values: Mapping[str, float] = {
             "t": iteration.start,

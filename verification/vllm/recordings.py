@@ -19,6 +19,8 @@ from verification.vllm.answer import Answer
 from verification.vllm.scenario import Scenario
 
 FOLDER = Path(__file__).resolve().parent / "recorded"
+FOUND = FOLDER / "found"
+"""What the fuzz found, shrunk: each a scenario that once was answered differently."""
 
 
 class Recording(msgspec.Struct, frozen=True):
@@ -37,7 +39,7 @@ class Recording(msgspec.Struct, frozen=True):
 
 def files() -> list[Path]:
     """Give the files of recorded scenarios, those a fuzz run left among them."""
-    return sorted(path for path in FOLDER.rglob("*.json*"))
+    return sorted([*FOLDER.glob("*.json*"), *FOUND.glob("*.json")])
 
 
 def read(path: Path) -> Iterator[Recording]:

@@ -22,9 +22,7 @@ from verification.vllm.scenario import AffineClock, Config, Scenario, Session, T
 TRACES = ROOT / "examples" / "replay"
 FOLDER = Path(__file__).resolve().parent / "recorded" / "replay"
 
-A100 = AffineClock(
-    c=0.004, d=4.1053e-05, e=1.3786e-07, a=5.1527e-05, b=4.0196e-09, decoders="allocated", c0=0.04
-)
+A100 = AffineClock(c=0.004, d=4.1053e-05, e=1.3786e-07, a=5.1527e-05, b=4.0196e-09, decoders="allocated", c0=0.04)
 """The step of Qwen3-8B on one A100, and what the served path adds to each request [s]."""
 
 COLUMNS = (
@@ -64,9 +62,7 @@ class Replay(msgspec.Struct, frozen=True):
             Session(number * self.spacing, tuple(of_session), "trace")
             for number, of_session in enumerate(list(turns.values())[: self.sessions])
         )
-        config = Config(
-            budget=512, max_seqs=64, block_size=16, usable_blocks=self.usable_blocks, prefix_caching=True
-        )
+        config = Config(budget=512, max_seqs=64, block_size=16, usable_blocks=self.usable_blocks, prefix_caching=True)
         return Scenario(config, A100, sessions=sessions)
 
 
