@@ -55,6 +55,7 @@ class LiveScheduler:
             cwd=Path(tempfile.gettempdir()),
         )
         self._is_up = False
+        self._ahead: deque[tuple[Scenario, int]] = deque()
 
     def __enter__(self) -> Self:
         return self
@@ -72,20 +73,28 @@ class LiveScheduler:
 
     def answer(self, scenario: Scenario) -> Answer:
         """Run one scenario."""
-        return next(self.answers([scenario]))
+        [(_, reply)] = self.replies([scenario])
+        return reply.answer
 
-    def answers(self, scenarios: Iterable[Scenario]) -> Iterator[Answer]:
-        """Run scenarios; the driver works while their answers are looked at."""
-        waiting: deque[int] = deque()
+    def replies(self, scenarios: Iterable[Scenario]) -> Iterator[tuple[Scenario, Timed]]:
+        """Run scenarios; the driver works ahead while an answer is looked at."""
         for scenario in scenarios:
             question = msgspec.json.encode({"scenario": scenario})
-            while waiting and sum(waiting) + len(question) > AHEAD_BYTES:
-                waiting.popleft()
-                yield self._reply().answer
+            while self._ahead and sum(size for _, size in self._ahead) + len(question) > AHEAD_BYTES:
+                yield self._next()
             self._ask(question)
-            waiting.append(len(question))
-        for _ in waiting:
-            yield self._reply().answer
+            self._ahead.append((scenario, len(question)))
+        while self._ahead:
+            yield self._next()
+
+    def drain(self) -> None:
+        """Forget the scenarios that were sent ahead and whose answers nobody wants any more."""
+        while self._ahead:
+            self._next()
+
+    def _next(self) -> tuple[Scenario, Timed]:
+        scenario, _ = self._ahead.popleft()
+        return scenario, self._reply()
 
     def timed(self, scenario: Scenario) -> Timed:
         """Run one scenario without a log of its steps, and time it."""

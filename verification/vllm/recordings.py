@@ -16,9 +16,11 @@ import msgspec
 from verification.vllm import answer as answers
 from verification.vllm import scenario as scenarios
 from verification.vllm.answer import Answer
+from verification.vllm.environment import ROOT
 from verification.vllm.scenario import Scenario
 
-FOLDER = Path(__file__).resolve().parent / "recorded"
+FOLDER = ROOT / "tests" / "oracle" / "data"
+SCENARIOS = ("hand.json", "minimal.json", "random.json.gz")
 FOUND = FOLDER / "found"
 """What the fuzz found, shrunk: each a scenario that once was answered differently."""
 
@@ -39,7 +41,7 @@ class Recording(msgspec.Struct, frozen=True):
 
 def files() -> list[Path]:
     """Give the files of recorded scenarios, those a fuzz run left among them."""
-    return sorted([*FOLDER.glob("*.json*"), *FOUND.glob("*.json")])
+    return [*(FOLDER / name for name in SCENARIOS), *sorted(FOUND.glob("*.json"))]
 
 
 def read(path: Path) -> Iterator[Recording]:

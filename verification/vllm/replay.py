@@ -10,7 +10,6 @@ import csv
 import gzip
 import io
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import msgspec
 
@@ -20,7 +19,7 @@ from verification.vllm.environment import ROOT
 from verification.vllm.scenario import AffineClock, Config, Scenario, Session, Turn
 
 TRACES = ROOT / "examples" / "replay"
-FOLDER = Path(__file__).resolve().parent / "recorded" / "replay"
+FOLDER = ROOT / "tests" / "replay" / "data"
 
 A100 = AffineClock(c=0.004, d=4.1053e-05, e=1.3786e-07, a=5.1527e-05, b=4.0196e-09, decoders="allocated", c0=0.04)
 """The step of Qwen3-8B on one A100, and what the served path adds to each request [s]."""
