@@ -31,7 +31,7 @@ from serq.ir.codec import encode_program
 from serq.link.linked import LinkedProgram
 from serq.lint import find_remarks
 from serq.records import dataclass
-from serq.report import Provenance, Report, build_report
+from serq.report import Iteration, Provenance, Report, build_report, iterations_of
 from serq.report.notes import ABOUT_FIGURES
 from serq.report.numbers import plain
 from serq.syntax import nodes, parse_expression
@@ -170,6 +170,7 @@ class Program:
         *,
         seed: int | None = None,
         records_samples: bool = False,
+        records_iterations: bool = False,
         checks: bool = False,
         plain: bool = False,
         progress: Progress | None = None,
@@ -180,6 +181,7 @@ class Program:
         ----------
         seed : in place of the program's
         records_samples : keep the time, session and turn of every sample, for a dump
+        records_iterations : keep what every iteration of a step stage was, for `Finished.iterations`
         checks : hold the state against its invariants after every event
         plain : form every iteration of an engine resident by resident, as the language defines it; slower, and the
             same to the last bit
@@ -187,13 +189,18 @@ class Program:
 
         Returns
         -------
-        The run, with `report`, `result` and `samples(NAME)`.
+        The run, with `report`, `result`, `samples(NAME)` and `iterations`.
         """
         linked = self.linked if seed is None else replace(self.linked, seed=seed)
         command = self.command if seed is None else with_options(self.command, {"--seed": str(seed)})
         try:
             result = pipeline.simulate(
-                linked, records_samples=records_samples, checks=checks, plain=plain, progress=progress
+                linked,
+                records_samples=records_samples,
+                records_iterations=records_iterations,
+                checks=checks,
+                plain=plain,
+                progress=progress,
             )
         except RunError as problem:
             raise self._failed(problem, linked, command) from None
@@ -262,6 +269,11 @@ class Finished:
             if observe.name == name:
                 return observe
         raise KeyError(name)
+
+    @property
+    def iterations(self) -> list[Iteration]:
+        """The iterations of the step stages, in the order they started; none without `records_iterations`."""
+        return iterations_of(self.result)
 
     def refuse(self) -> NoReturn:
         """Raise the notes of a run that could not go on as errors: what `--strict` asks for."""

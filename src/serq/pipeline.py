@@ -108,10 +108,18 @@ def link_program(compiled: Compiled, trace: Trace | None) -> LinkedProgram:
 
 
 def simulate(
-    linked: LinkedProgram, *, records_samples: bool, checks: bool, plain: bool, progress: Progress | None
+    linked: LinkedProgram,
+    *,
+    records_samples: bool,
+    records_iterations: bool,
+    checks: bool,
+    plain: bool,
+    progress: Progress | None,
 ) -> RunResult:
     """Run a linked program  (serq run). `progress` is told now and then how far it is."""
     from serq.engine.assemble import assemble  # the engine is loaded by those who run
 
-    simulation = assemble(linked, records_samples=records_samples, checks=checks, plain=plain)
+    simulation = assemble(
+        linked, records_samples=records_samples, records_iterations=records_iterations, checks=checks, plain=plain
+    )
     return simulation.run(progress)

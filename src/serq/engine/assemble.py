@@ -96,6 +96,7 @@ def assemble(
     *,
     seed: int | None = None,
     records_samples: bool = False,
+    records_iterations: bool = False,
     checks: bool = False,
     plain: bool = False,
 ) -> Simulation:
@@ -105,10 +106,16 @@ def assemble(
     ----------
     seed : overrides the program's
     records_samples : keep time, session and turn of every sample (for a dump)
+    records_iterations : keep what every iteration of a step stage was
     checks : check the state's invariants after every event
     plain : form every iteration resident by resident, as the language defines it, without the fast plan
     """
-    return _Assembly(program, program.seed if seed is None else seed, plain).simulation(records_samples, checks)
+    by_loop = plain or records_iterations  # a log reads every resident of a batch
+    assembly = _Assembly(program, program.seed if seed is None else seed, by_loop)
+    simulation = assembly.simulation(records_samples, checks)
+    if records_iterations:
+        simulation.record_iterations()
+    return simulation
 
 
 class _Assembly:

@@ -68,6 +68,50 @@ class PoolResult:
         self.stuck = 0
 
 
+class IterationResult:
+    """The iterations of a run's step stages as flat columns, in the order they started.
+
+    Attributes
+    ----------
+    stages : index of the stage; starts, costs : [t]
+    tokens, decoders, prefilled, attention, kv_decode, kv_prefill, residents : what the cost could read
+    waiting : sessions in the lines of the pools the stage serves, once the iteration was formed
+    free : units of the stage's memory that nobody holds (a cached prefix is free), NaN without a memory
+    batch_ends, preempted_ends : where the iteration's jobs and preemptions end in the columns below
+    sessions, turns, job_tokens, positions, modes, allocations, admissions, sites : of each scheduled job, in batch
+        order: serial, turn_no, tokens, position before them (0 for a run that does not grow), 1 for a decode,
+        allocation on the memory [units], number of its admission, site of its run statement (-1 when it does not grow)
+    preempted_sessions, preempted_turns, preempted_sites : serial, turn_no, site of the run that was broken off
+    """
+
+    def __init__(self) -> None:
+        self.stages: list[int] = []
+        self.starts: list[float] = []
+        self.costs: list[float] = []
+        self.tokens: list[float] = []
+        self.decoders: list[float] = []
+        self.prefilled: list[float] = []
+        self.attention: list[float] = []
+        self.kv_decode: list[float] = []
+        self.kv_prefill: list[float] = []
+        self.residents: list[float] = []
+        self.waiting: list[int] = []
+        self.free: list[float] = []
+        self.batch_ends: list[int] = []
+        self.sessions: list[int] = []
+        self.turns: list[int] = []
+        self.job_tokens: list[float] = []
+        self.positions: list[float] = []
+        self.modes: list[int] = []
+        self.allocations: list[float] = []
+        self.admissions: list[int] = []
+        self.sites: list[int] = []
+        self.preempted_ends: list[int] = []
+        self.preempted_sessions: list[int] = []
+        self.preempted_turns: list[int] = []
+        self.preempted_sites: list[int] = []
+
+
 class RunNote:
     """Something a reader of the report must know.
 
@@ -130,6 +174,7 @@ class RunResult:
         self.stages: list[StageResult] = []
         self.pools: list[PoolResult] = []
         self.notes: list[RunNote] = []
+        self.iterations: IterationResult | None = None  # of a run that was asked for them
 
 
 class RunError(Exception):

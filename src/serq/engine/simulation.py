@@ -16,9 +16,11 @@ from mypy_extensions import i64, mypyc_attr
 from serq.arithmetic import divide
 from serq.engine.checks import check_world
 from serq.engine.expressions import Expression
+from serq.engine.iteration_log import IterationLog
 from serq.engine.pool import Pool
 from serq.engine.results import PoolResult, RunError, RunNote, RunResult, StageResult, shown
 from serq.engine.session import Session
+from serq.engine.step_engine import StepEngine
 from serq.engine.world import World
 
 BLOCKED_NAMED_MAX: Final = 5
@@ -50,12 +52,21 @@ class Simulation:
         self.horizon = horizon
         self.warmup = warmup
         self.checks = checks
+        self.iterations: IterationLog | None = None
         world.horizon = horizon
         world.warmup = warmup
         world.gauge_expressions = gauges
         world.has_gauges = len(gauges) > 0
         world.runs_ahead = not checks
         world.records_samples = records_samples
+
+    def record_iterations(self) -> None:
+        """Let every step stage note its iterations in one log."""
+        log = IterationLog()
+        self.iterations = log
+        for stage in self.world.stages:
+            if isinstance(stage, StepEngine):
+                stage.log = log
 
     def run(self, progress: Progress | None = None) -> RunResult:
         """Run to the end.
@@ -182,6 +193,7 @@ class Simulation:
         result.arrivals_measured = w.arrivals - w.arrivals_at_warmup
         result.observes = w.observes
         result.gauges = w.gauges
+        result.iterations = self.iterations
         for stage in w.stages:
             figures = StageResult(stage.name, stage.member)
             figures.mean_number = stage.number.mean(start, end)

@@ -20,6 +20,7 @@ from mypy_extensions import i64
 from serq.engine.calendar import Event
 from serq.engine.expressions import Expression
 from serq.engine.fast_forward import ADMISSION_ORDER, admission_key, form_residents, in_batch_order, run_ahead
+from serq.engine.iteration_log import IterationLog
 from serq.engine.orders import evaluate_keys, precedes
 from serq.engine.pool import GREW, PREEMPTED_ITSELF, Pool
 from serq.engine.results import RunError, shown
@@ -83,6 +84,7 @@ class StepEngine(Stage):
         self.instant = -1.0
         self.instant_count = 0
         self.iteration_end = IterationEnd(self)
+        self.log: IterationLog | None = None  # of a run that is watched
 
     # ----------------------------------------------------------------------------------------------- residents
 
@@ -145,6 +147,8 @@ class StepEngine(Stage):
 
     def remove(self, w: World, job: Job) -> None:
         """Take a preempted session's job out; tokens of the iteration being formed go back to the budget."""
+        if self.log is not None:
+            self.log.record_preemption(job)
         self.loosen()
         if self.has_fast_plan and not job.is_whole:
             self.odd_count -= 1
@@ -234,7 +238,10 @@ class StepEngine(Stage):
         w.enter_or_leave(None)
         self.form_iteration(w)
         if not self.formed_none():
-            at = w.now + self.cost_of_batch(w)
+            cost = self.cost_of_batch(w)
+            if self.log is not None:
+                self.log.record(w, self, cost)
+            at = w.now + cost
             self.begin_iteration(w, at)
             w.calendar.schedule(self.iteration_end, at)
         w.enter_or_leave(inside)
