@@ -192,6 +192,7 @@ class _Assembly:
         elif declared.preempt == "by":
             pool.preempt_rule = PREEMPT_BY
             pool.preempt_keys = [self._expression(key) for key in declared.preempt_keys]
+        pool.serves_on = declared.serves_on
         pool.unfit_waits = declared.unfit_waits
         if declared.admit_via >= 0:
             pool.admit_via = self._engine(declared.admit_via)

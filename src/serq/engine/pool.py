@@ -69,6 +69,7 @@ class Pool:
         self.keys_read_attributes = False
         self.preempt_rule = PREEMPT_NONE
         self.preempt_keys: list[Expression] = []
+        self.serves_on = False  # after a grower that was its own victim the iteration goes on with the next resident
         self.queue_keys: list[Expression] = []
         self.admit_via: StepEngine | None = None
         self.engines: list[StepEngine] = []  # whose memory it is
