@@ -96,3 +96,15 @@ def test_the_rule_of_0_33_decides(tmp_path: Path) -> None:
     for case in changed:
         run = run_of(simulate(load_case(replace(case, serves_on=False), tmp_path)))
         assert differences(case, run) != [] and differences(before[case.name], run) == []
+
+
+def test_a_run_that_stops_says_where_the_scheduler_stopped(tmp_path: Path) -> None:
+    """The note names the step after which the recorded scheduler did nothing more, and a request it never finished."""
+    stuck = [case for case in supported([*HAND, *MINIMAL, *RANDOM]) if case.stuck]
+    assert {case.name for case in stuck} >= {"never_fits", "zero_token_step"}
+    for case in stuck:
+        (note,) = simulate(load_case(case, tmp_path)).report.notes
+        assert (note.kind, note.pool, note.iteration) == ("blocked", "kv", case.steps), case.name
+        assert note.units is not None and note.cap is not None and note.units > note.cap
+        unfinished = {(request.session, request.turn) for request in case.requests if request.done is None}
+        assert (note.session, note.turn) in unfinished and note.count == len(unfinished)

@@ -142,6 +142,15 @@ class Pool:
         """Tell whether anybody is in the line."""
         return len(self.preempted) > 0 or self.line.count > 0
 
+    def waiting_sessions(self) -> list[Session]:
+        """Give the line: the preempted, the latest first, then the others as they joined."""
+        sessions = self.preempted[::-1]
+        session = self.line.head
+        while session is not None:
+            sessions.append(session)
+            session = session.behind
+        return sessions
+
     def select(self, w: World) -> Session:
         """Give the session to try: the latest preempted, else the smallest keys as they are now, else the first."""
         if len(self.preempted) > 0:
