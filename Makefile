@@ -10,7 +10,7 @@ stamps := $(venv)/.stamps
 package := pyproject.toml setup.py README.md LICENSE $(shell find src -type f -not -name '*.pyc' -not -name '*.so')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format verify bench golden develop clean
+.PHONY: help demo test check format verify validate rules bench golden develop clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -59,6 +59,9 @@ format: $(stamps)/test  ## format the code and mend what the linter can
 verify: $(stamps)/test $(stamps)/verify  ## hold the simulator against closed forms and published results (minutes)
 	$(python) -m pytest -q verification
 	$(python) -m verification --seeds 20 --jobs 2
+
+rules:  ## which rules of docs/vllm.md to read again for the vLLM under SOURCES (site-packages, or an unpacked wheel)
+	$(PYTHON) -m verification.vllm_rules $(SOURCES)
 
 bench: $(stamps)/bench  ## measure speed on the named programs
 	$(python) benchmarks/run.py
