@@ -10,7 +10,7 @@ stamps := $(venv)/.stamps
 package := pyproject.toml setup.py README.md LICENSE $(shell find src -type f -not -name '*.pyc' -not -name '*.so')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format verify oracle oracle-setup oracle-recorded oracle-fuzz oracle-speed bench golden develop clean
+.PHONY: help demo test check format verify validate oracle oracle-setup oracle-recorded oracle-fuzz oracle-speed rules bench golden develop clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -74,6 +74,8 @@ oracle-fuzz: $(stamps)/test  ## N=2000 scenarios at random against a live RELEAS
 
 oracle-speed: $(stamps)/test  ## time the 3 321-request replay on either side
 	$(python) -m verification.vllm speed --release $(or $(RELEASE),newest)
+rules:  ## which rules of docs/vllm.md to read again for the vLLM under SOURCES (site-packages, or an unpacked wheel)
+	$(PYTHON) -m verification.vllm_rules $(SOURCES)
 
 bench: $(stamps)/bench  ## measure speed on the named programs
 	$(python) benchmarks/run.py

@@ -221,6 +221,7 @@ class _Assembly:
         elif declared.preempt == "by":
             pool.preempt_rule = PREEMPT_BY
             pool.preempt_keys = [self._expression(key) for key in declared.preempt_keys]
+        pool.serves_on = declared.serves_on
         pool.unfit_waits = declared.unfit_waits
         pool.evicts_in_order = (
             not declared.evict and spill is None and is_whole(pool.block) and pool.block >= 1.0 and is_whole(pool.cap)

@@ -161,7 +161,7 @@ def admission_key(job: Job) -> tuple[int, int]:
 
 
 def run_ahead(e: StepEngine, w: World) -> None:
-    """After an iteration in which nobody finished, form the next one at once, and go on as long as nothing else happens.
+    """After an iteration in which nobody finished, form the next, and go on as long as nothing else happens.
 
     What is left undone when this returns is for the world's settle, unless `w.is_settled` says that it would do
     nothing.

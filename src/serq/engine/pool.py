@@ -72,6 +72,7 @@ class Pool:
         self.keys_read_attributes = False
         self.preempt_rule = PREEMPT_NONE
         self.preempt_keys: list[Expression] = []
+        self.serves_on = False  # after a grower that was its own victim the iteration goes on with the next resident
         self.queue_keys: list[Expression] = []
         self.admit_via: StepEngine | None = None
         self.engines: list[StepEngine] = []  # whose memory it is
@@ -178,6 +179,15 @@ class Pool:
         self.refusing_pool = pool
         self.refused_line = self.line_number
         self.refused_used = pool.used.value
+
+    def waiting_sessions(self) -> list[Session]:
+        """Give the line: the preempted, the latest first, then the others as they joined."""
+        sessions = self.preempted[::-1]
+        session = self.line.head
+        while session is not None:
+            sessions.append(session)
+            session = session.behind
+        return sessions
 
     def select(self, w: World) -> Session:
         """Give the session to try: the latest preempted, else the smallest keys as they are now, else the first."""

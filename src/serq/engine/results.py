@@ -120,10 +120,15 @@ class RunNote:
     kind : "rejected" (a request can never fit, and left), "unfit" (it can never fit, and waits: `unfit wait`),
         "blocked" (nothing can move any more: the session waits for room in the pool), "stuck" (preempted again and
         again without advancing)
-    session : serial number; pool : its index; site : of the statement, or -1
+    session : serial number; turn : its turn_no; pool : its index; site : of the statement, or -1
     units, available : [units] what was wanted and what is free (for "rejected" and "unfit": the cap)
+    cap : [units] what the pool has in all
     since : [t] when it last moved
-    count : how many sessions the note stands for (the first few have one each, the last stands for the rest too)
+    stage : of the engine that admits to the pool, or whose memory it is; -1 when there is none, or several
+    iteration : the last that this engine had begun then, 0 before its first
+    iteration_end : [t] when that iteration ends or ended
+    count : how many sessions the note stands for (the first few have one each, the last stands for the rest too; a
+        session at the head of a line stands for those behind it)
     blocks_run : whether the run could not go on because of it (`--strict` fails)
     standing : of the sessions a "stuck" note counts, those that never got further to the end of the run
     """
@@ -150,6 +155,11 @@ class RunNote:
         self.count = count
         self.blocks_run = blocks_run
         self.standing = 0
+        self.turn = 0
+        self.cap = 0.0
+        self.stage = -1
+        self.iteration = 0
+        self.iteration_end = 0.0
 
 
 class RunResult:

@@ -239,39 +239,57 @@ class Simulation:
         self._note_blocked()
 
     def _note_blocked(self) -> None:
-        """Nothing is in service: every live session waits for somebody who waits. Name the first few."""
+        """Nothing is in service: every live session waits for somebody who waits. Name the first few.
+
+        In a line only the head is tried, so it stands for those behind it that hold nothing themselves.
+        """
         w = self.world
-        blocked = 0
+        named: list[RunNote] = []
+        others = 0
         for pool in w.pools:
-            for session in pool.preempted[::-1]:
-                self._note_waiting(session, blocked)
-                blocked += 1
-            in_line = pool.line.head
-            while in_line is not None:
-                self._note_waiting(in_line, blocked)
-                blocked += 1
-                in_line = in_line.behind
+            if pool.is_waited_for():
+                head = pool.select(w)
+                waiting = [session for session in pool.waiting_sessions() if session is not head]
+                waiting.insert(0, head)
+                of_head: RunNote | None = None
+                for session in waiting:
+                    holds_nothing = session.hold is None and (session.leases is None or len(session.leases) == 0)
+                    if of_head is not None and holds_nothing:
+                        of_head.count += 1
+                    elif len(named) < BLOCKED_NAMED_MAX:
+                        named.append(self._note_waiting(session))
+                        if session is head:
+                            of_head = named[len(named) - 1]
+                    else:
+                        others += 1
             grower = pool.growers.head
             while grower is not None:
-                if blocked < BLOCKED_NAMED_MAX:
-                    growing = grower.growing
-                    assert growing is not None
-                    wanted = grower.growth_target - growing.amount
-                    self._note(int(grower.serial), pool, grower.waits_at, wanted)
-                blocked += 1
+                growing = grower.growing
+                assert growing is not None
+                if len(named) < BLOCKED_NAMED_MAX:
+                    named.append(self._note(grower, pool, grower.waits_at, grower.growth_target - growing.amount))
+                else:
+                    others += 1
                 grower = grower.behind
-        if blocked > BLOCKED_NAMED_MAX:
-            w.notes[len(w.notes) - 1].count += blocked - BLOCKED_NAMED_MAX
+        if others > 0:
+            named[len(named) - 1].count += others
+        # who never fits and blocks the run is named once
+        w.notes = [note for note in w.notes if note.kind != "unfit" or not self._is_named(note, named)]
 
-    def _note_waiting(self, session: Session, named: int) -> None:
-        """Name the pool of a waiting hold that has no room for it."""
-        if named >= BLOCKED_NAMED_MAX:
-            return
+    def _is_named(self, unfit: RunNote, named: list[RunNote]) -> bool:
+        """Tell whether one of the notes is about the session and the pool of another."""
+        for note in named:
+            if note.session == unfit.session and note.pool == unfit.pool:
+                return True
+        return False
+
+    def _note_waiting(self, session: Session) -> RunNote:
+        """Note a session in a line, and which pool of its hold has no room for it."""
         w = self.world
+        w.enter(session)
         statement = session.waiting_for
         pools = session.waiting_pools
         assert statement is not None and pools is not None
-        w.enter(session)
         pool = pools[0]
         wanted = 0.0
         for i in range(len(pools)):
@@ -285,9 +303,21 @@ class Simulation:
                 pool = pools[i]
                 wanted = units
                 break
-        self._note(int(session.serial), pool, statement.site, wanted)
+        return self._note(session, pool, statement.site, wanted)
 
-    def _note(self, serial: int, pool: Pool, site: int, wanted: float) -> None:
+    def _note(self, session: Session, pool: Pool, site: int, wanted: float) -> RunNote:
         w = self.world
-        room = pool.cap - pool.used.value
-        w.notes.append(RunNote("blocked", serial, pool.index, site, wanted, room, w.moved_at, 1, True))
+        note = w.note("blocked", session, pool, site, wanted, pool.cap - pool.used.value, True)
+        note.since = w.moved_at
+        if note.stage < 0:
+            self._note_engine(note, session)
+        return note
+
+    def _note_engine(self, note: RunNote, session: Session) -> None:
+        """The pool has no engine of its own: the engine that admits the session's line is the one that stands still."""
+        pools = session.waiting_pools
+        engine = None if pools is None else pools[0].admit_via
+        if engine is not None:
+            note.stage = engine.index
+            note.iteration = engine.iterations
+            note.iteration_end = engine.iteration_end.at

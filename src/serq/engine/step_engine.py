@@ -356,7 +356,7 @@ class StepEngine(Stage):
         return evaluate_keys(w, self.serve_keys)
 
     def serve(self, w: World, job: Job, chunk: float) -> bool:
-        """Give one resident its tokens; tell whether serving goes on (it does not after a grower preempted itself)."""
+        """Give one resident its tokens; tell whether serving goes on: not after one preempted itself."""
         job.served_in = self.forming_number
         job.tokens = 0.0
         if job.is_stalled:
@@ -373,7 +373,7 @@ class StepEngine(Stage):
             if target > growing.amount:
                 outcome = growing.pool.grow(w, growing, target, job)
                 if outcome != GREW:
-                    return outcome != PREEMPTED_ITSELF
+                    return outcome != PREEMPTED_ITSELF or growing.pool.serves_on
             hold = job.growing_hold
             assert hold is not None
             job.moved_before = hold.moved

@@ -470,12 +470,27 @@ class World:
         pool.rejected += 1
         self.rejected_count += 1
         if self.rejected_count <= REJECTIONS_NAMED_MAX:
-            note = RunNote("rejected", int(session.serial), pool.index, site, units, pool.cap, self.now, 1, False)
-            self.notes.append(note)
-            self.last_rejection = note
+            self.last_rejection = self.note("rejected", session, pool, site, units, pool.cap, False)
         elif self.last_rejection is not None:
             self.last_rejection.count += 1
         self.end_session(session)
+
+    def note(
+        self, kind: str, session: Session, pool: Pool, site: int, units: float, available: float, blocks_run: bool
+    ) -> RunNote:
+        """Note what a reader of the report must know about a session at a pool, as it is now."""
+        note = RunNote(kind, int(session.serial), pool.index, site, units, available, self.now, 1, blocks_run)
+        note.turn = int(session.attributes[TURN_NO])
+        note.cap = pool.cap
+        engine = pool.admit_via
+        if engine is None and len(pool.engines) == 1:
+            engine = pool.engines[0]
+        if engine is not None:
+            note.stage = engine.index
+            note.iteration = engine.iterations
+            note.iteration_end = engine.iteration_end.at
+        self.notes.append(note)
+        return note
 
     def note_unfit(self, session: Session, pool: Pool, units: float, site: int) -> None:
         """Note a request that can never fit and waits all the same (`unfit wait`)."""
@@ -483,7 +498,7 @@ class World:
             if note.kind == "unfit" and note.pool == pool.index:
                 note.count += 1
                 return
-        self.notes.append(RunNote("unfit", int(session.serial), pool.index, site, units, pool.cap, self.now, 1, True))
+        self.note("unfit", session, pool, site, units, pool.cap, True)
 
     # ---------------------------------------------------------------------------------------------- preemption
 
@@ -557,10 +572,9 @@ class World:
                 note.standing += 1
                 session.stuck_note = note
                 return
-        note = RunNote("stuck", int(session.serial), pool.index, site, computed, pool.cap, self.now, 1, True)
+        note = self.note("stuck", session, pool, site, computed, pool.cap, True)
         note.standing = 1
         session.stuck_note = note
-        self.notes.append(note)
 
     # ------------------------------------------------------------------------------------------------- figures
 

@@ -404,7 +404,7 @@ def _pool(pool: Pool) -> list[str]:
         options.append(f"evict by {_arguments(pool.evict)};" if pool.evict else "evict lru;")
     if pool.preempt is not None:
         order = pool.preempt if isinstance(pool.preempt, str) else f"by {_arguments(pool.preempt)}"
-        options.append(f"preempt {order};")
+        options.append(f"preempt {order}{'' if pool.preempt_then is None else f' then {pool.preempt_then}'};")
     if pool.waiting is not None:
         options.append(f"queue by {_arguments(pool.waiting)};" if pool.waiting else "queue fifo;")
     if pool.admit_via is not None:
