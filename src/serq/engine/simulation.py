@@ -88,12 +88,13 @@ class Simulation:
         w.settle()
         events: i64 = 0
         while True:
-            event = calendar.first
-            if event is None:
+            first = calendar.first
+            if first is None:
                 w.settle()  # what an iteration's admissions left waiting
-                event = calendar.first
-                if event is None:
+                first = calendar.first
+                if first is None:
                     break
+            event = first
             at = event.at
             if at > w.now:
                 if at > horizon:
