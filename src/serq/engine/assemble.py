@@ -31,11 +31,13 @@ from serq.engine.statements import (
     HoldStatement,
     JumpStatement,
     LoadStatement,
+    MarkStatement,
     ObserveStatement,
     ReleaseStatement,
     RunStatement,
     SetStatement,
     Statement,
+    TokensStatement,
     TurnStatement,
 )
 from serq.engine.steady import is_whole
@@ -270,18 +272,21 @@ class _Assembly:
             for given in program.explicit
         ]
         workload.trace = [[list(row) for row in rows] for rows in program.trace]
-        workload.presets = bool(program.trace or program.explicit)
         workload.trace_ordered = program.trace_ordered
         workload.trace_slots = list(program.trace_slots)
         workload.more_slot = program.more_slot
         workload.init = [self._simple(statement) for statement in program.init]
         workload.turn = [self._simple(statement) for statement in program.turn]
+        workload.begins_sessions = bool(program.trace or program.explicit or workload.init)
 
     def _simple(self, statement: li.LinkedStatement) -> Statement:
         """A statement of an init or turn block."""
         match statement:
             case li.LinkedSet():
-                return SetStatement(statement.site, statement.slot, self._expression(statement.value))
+                value = self._expression(statement.value)
+                if isinstance(value, ex.Now):
+                    return MarkStatement(statement.site, statement.slot)
+                return SetStatement(statement.site, statement.slot, value)
             case li.LinkedObserve():
                 return ObserveStatement(
                     statement.site, self.world.observes[statement.observe], self._expression(statement.value)
@@ -366,8 +371,11 @@ class _Assembly:
         if len(stages) > 1:
             self._place(FlowStatement(statement.site, stages, work))
             return
+        if not statement.mode:
+            self._place(RunStatement(statement.site, stages[0], work))
+            return
         growing = None if statement.growing is None else self._pool(statement.growing)
-        self._place(RunStatement(statement.site, stages[0], work, statement.mode == "decode", growing))
+        self._place(TokensStatement(statement.site, stages[0], work, statement.mode == "decode", growing))
 
     def _branch(self, statement: li.LinkedBranch) -> None:
         branch = BranchStatement(statement.site, self._expression(statement.guard))

@@ -35,6 +35,7 @@ SERIAL: Final = 0
 TURN_NO: Final = 1
 CACHED: Final = 2
 COMPUTED: Final = 3
+BUILTIN_COUNT: Final = 4
 
 
 class CacheEntry:
@@ -160,10 +161,13 @@ class Job(Event):
         self.work = work
         self.left = work
         self.job_number = job_number
-        self.is_decode = False
         if self.growing is not None:
             self.growing = None
             self.growing_hold = None
+
+    def begin_tokens(self, is_decode: bool) -> None:
+        """Be a job of prefill or decode tokens, none of them served yet."""
+        self.is_decode = is_decode
         self.other_kv = 0.0
         self.tokens = 0.0
         self.served_in = -1
@@ -217,9 +221,12 @@ class Session:
         """Become the next session: an ended one that left nothing behind saves the making of a new one."""
         self.serial = serial
         attributes = self.attributes
-        for slot in range(len(attributes)):
-            attributes[slot] = 0.0
         attributes[SERIAL] = float(serial)
+        attributes[TURN_NO] = 0.0
+        attributes[CACHED] = 0.0
+        attributes[COMPUTED] = 0.0
+        for slot in range(BUILTIN_COUNT, len(attributes)):
+            attributes[slot] = 0.0
         self.next_statement = first
         self.status = READY
         self.admission = NEVER_ADMITTED

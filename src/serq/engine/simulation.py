@@ -103,12 +103,13 @@ class Simulation:
         if progress is not None:
             w.report_at = REPORT_EVERY
         while True:
-            event = calendar.first
-            if event is None:
+            first = calendar.first
+            if first is None:
                 w.settle()  # what an iteration's admissions left waiting
-                event = calendar.first
-                if event is None:
+                first = calendar.first
+                if first is None:
                     break
+            event = first
             at = event.at
             if at > w.now:
                 if at > horizon:

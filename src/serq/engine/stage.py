@@ -31,7 +31,8 @@ class Stage:
         self.name = name
         self.member = member
         self.number = TimeAverage()
-        self.in_use = TimeAverage()
+        self.used_since = 0.0  # [t] while a job is present
+        self.used_for = 0.0  # [t] with a job present, before that
         self.completed: i64 = 0
         self.wait_sum = 0.0
         self.service_sum = 0.0
@@ -77,20 +78,25 @@ class Stage:
 
     def utilization(self, start: float, end: float) -> float:
         """Give the share of time with at least one job present."""
-        return self.in_use.mean(start, end)
+        if end <= start:
+            return 0.0
+        used = self.used_for
+        if self.number.value > 0.0:
+            used += end - self.used_since
+        return used / (end - start)
 
     def count_in(self, w: World, job: Job) -> None:
         """Note that a job came."""
         job.arrived_at = w.now
         if self.number.value == 0.0:
-            self.in_use.put(1.0, w.now)
+            self.used_since = w.now
         self.number.add(1.0, w.now)
 
     def count_out(self, w: World) -> None:
         """Note that a job left."""
         self.number.add(-1.0, w.now)
         if self.number.value == 0.0:
-            self.in_use.put(0.0, w.now)
+            self.used_for += w.now - self.used_since
 
     def record(self, w: World, job: Job) -> None:
         """Count a finished job with its whole wait and service, and let its session go on."""
@@ -110,7 +116,8 @@ class Stage:
     def forget_warmup(self, now: float) -> None:
         """Restart the time averages: the warm-up ends."""
         self.number.restart(now)
-        self.in_use.restart(now)
+        self.used_since = now
+        self.used_for = 0.0
 
 
 class JobLine:
@@ -130,10 +137,8 @@ class JobLine:
             tail.behind = job
         self.tail = job
 
-    def pop_first(self) -> Job:
-        """Take the head, which must exist."""
-        job = self.head
-        assert job is not None
+    def drop_first(self, job: Job) -> None:
+        """Take the head, which the caller has, out."""
         behind = job.behind
         self.head = behind
         if behind is None:
@@ -141,7 +146,6 @@ class JobLine:
         else:
             behind.ahead = None
             job.behind = None
-        return job
 
     def remove(self, job: Job) -> None:
         """Take one out."""
@@ -232,8 +236,10 @@ class Fifo(Stage):
             self.in_service.remove(job)
 
     def _serve_next(self, w: World) -> None:
-        if self.line.head is not None:
-            job = self.line.pop_first()
+        head = self.line.head
+        if head is not None:
+            job = head
+            self.line.drop_first(job)
             if self.is_work_read:
                 self._forget_work(job)
             self._serve(w, job)

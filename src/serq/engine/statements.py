@@ -71,6 +71,19 @@ class SetStatement(Statement):
         return True
 
 
+class MarkStatement(Statement):
+    """An attribute takes the time: `set x = now`."""
+
+    def __init__(self, site: int, slot: int) -> None:
+        super().__init__(site)
+        self.slot: i64 = slot
+
+    def step(self, w: World, s: Session) -> bool:
+        s.next_statement = self.following
+        w.attributes[self.slot] = w.now
+        return True
+
+
 class ObserveStatement(Statement):
     """A sample is taken, once the warm-up is over."""
 
@@ -288,7 +301,29 @@ class LoadStatement(Statement):
 
 
 class RunStatement(Statement):
-    """A job at one stage; on a step stage in a mode, growing a hold or not."""
+    """A job at one stage, of its own time."""
+
+    def __init__(self, site: int, stage: StageReference, work: Expression) -> None:
+        super().__init__(site)
+        self.stage = stage
+        self.work = work
+
+    def step(self, w: World, s: Session) -> bool:
+        reference = self.stage
+        stage = reference.first if reference.index is None else reference.resolve(w)
+        work = self.work.evaluate(w)
+        if not work >= 0.0:
+            raise not_an_amount(self.work, work, "work")
+        s.next_statement = self.following
+        if work == 0.0:
+            w.make_ready(s)  # at once, but behind the sessions that were ready before
+        else:
+            stage.start(w, w.new_job(s, stage, work))
+        return False
+
+
+class TokensStatement(Statement):
+    """A job of prefill or decode tokens at a step stage, growing a hold or not."""
 
     def __init__(
         self, site: int, stage: StageReference, work: Expression, is_decode: bool, growing: PoolReference | None
@@ -300,16 +335,13 @@ class RunStatement(Statement):
         self.growing = growing
 
     def step(self, w: World, s: Session) -> bool:
-        reference = self.stage
-        stage = reference.first if reference.index is None else reference.resolve(w)
-        work = self.work.evaluate(w)
-        if not work >= 0.0:
-            raise not_an_amount(self.work, work, "work")
+        stage = self.stage.resolve(w)
+        work = amount(w, self.work, "work")
         s.next_statement = self.following
         growing = self.growing
         if growing is None:
             if work == 0.0:
-                w.make_ready(s)  # at once, but behind the sessions that were ready before
+                w.make_ready(s)
                 return False
             job = w.new_job(s, stage, work)
         else:
@@ -324,7 +356,7 @@ class RunStatement(Statement):
             job.growing = allocation
             job.growing_hold = s.hold_of(allocation)
             s.waits_at = self.site
-        job.is_decode = self.is_decode
+        job.begin_tokens(self.is_decode)
         stage.start(w, job)
         return False
 

@@ -57,7 +57,7 @@ class Workload:
         self.gap: Expression | None = None
         self.first_at_zero = False
         self.arrivals_limit: i64 = -1
-        self.presets = False  # whether a trace or explicit sessions give new sessions something
+        self.begins_sessions = False  # whether a trace, explicit sessions or `init` give new sessions something
         self.explicit: list[ExplicitSession] = []
         # the trace: per session its rows, each new, out, think, forced
         self.trace: list[list[list[float]]] = []
@@ -147,8 +147,9 @@ class Arrival(Event):
         workload = world.workload
         if self.instant != world.now:
             self.instant = world.now
-            self.instant_count = 0
-        self.instant_count += 1
+            self.instant_count = 1
+        else:
+            self.instant_count += 1
         if self.instant_count > ARRIVALS_AT_ONE_INSTANT_MAX:
             gap = workload.gap
             raise RunError(

@@ -69,7 +69,7 @@ class World:
         self.is_warm = False
         self.calendar = Calendar()
         self.ready_first: Session | None = None  # the next ones are `behind`
-        self.ready_last: Session | None = None  # of the ready, while there is one
+        self.ready_last: Session | None = None  # None while one at most is ready
         # the parts
         self.first_statement: Statement = EndStatement(-1)
         self.pools: list[Pool] = []
@@ -164,23 +164,28 @@ class World:
     def uniform(self) -> float:
         """Draw from the stream of the moment's purpose."""
         purpose = self.purpose
+        if purpose == ARRIVALS:
+            return self.arrival_stream.uniform()
+        if purpose == SESSION:
+            session = self.session
+            if session is not None:
+                if session.stream_begun:
+                    stream = session.stream
+                    assert stream is not None
+                    return stream.uniform()
+                return self._begin_stream(session).uniform()
+        return self._stream_apart().uniform()
+
+    def _stream_apart(self) -> Stream:
+        """Give the stream of a moment that is neither a session's nor an arrival's."""
         session = self.session
-        if purpose == SESSION and session is not None:
-            stream = session.stream
-            if stream is None or not session.stream_begun:
-                stream = self._begin_stream(session)
-            return stream.uniform()
-        if purpose == WORKLOAD and session is not None:
+        if self.purpose == WORKLOAD and session is not None:
             stream = self.turn_stream
             if stream is None:
                 stream = Stream(turn_state(self.workload_state, session.serial, self.turn_of_stream))
                 self.turn_stream = stream
-            return stream.uniform()
-        if purpose == ARRIVALS:
-            return self.arrival_stream.uniform()
-        if purpose == EVICTION:
-            return self.eviction_stream.uniform()
-        return self.stage_stream.uniform()
+            return stream
+        return self.eviction_stream if self.purpose == EVICTION else self.stage_stream
 
     def _begin_stream(self, session: Session) -> Stream:
         """Begin the stream of a session that draws for the first time."""
@@ -211,20 +216,24 @@ class World:
             self.ready_first = session
         else:
             last = self.ready_last
-            assert last is not None
+            if last is None:
+                last = self.ready_first
             last.behind = session
-        self.ready_last = session
+            self.ready_last = session
 
     def run_ready(self) -> None:
         """Run every ready session until it waits or is gone, in the order they became ready."""
         while True:
-            session = self.ready_first
-            if session is None:
+            first = self.ready_first
+            if first is None:
                 return
+            session = first  # from here on no option: compiled, an option is counted at every use
             behind = session.behind
             self.ready_first = behind
             if behind is not None:
                 session.behind = None
+            elif self.ready_last is not None:
+                self.ready_last = None
             self.enter(session)
             count: i64 = 0
             if session.instant != self.now:
@@ -256,6 +265,8 @@ class World:
             ahead.behind = session.behind
         if self.ready_last is session:
             self.ready_last = ahead
+        if self.ready_last is self.ready_first:
+            self.ready_last = None
         session.behind = None
 
     def run_admitted(self, session: Session) -> None:
@@ -272,13 +283,20 @@ class World:
         )
 
     def settle(self) -> None:
-        """Let the instant come to rest.
+        """Let the instant come to rest."""
+        self.run_ready()
+        if self.waiting_count > 0 or self.grower_count > 0 or self.has_settling:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Let an instant come to rest in which somebody may be let in or a stage has to look.
 
         Every ready session runs, then growers and admissions at every pool not served by a stage, until nothing
         changes;
         then the stages whose jobs changed set their next completion and idle engines start an iteration.
         """
-        self._come_to_rest()
+        while self.serve_pools():
+            self.run_ready()
         if self.has_settling:
             self._settle_stages()
 
@@ -390,9 +408,8 @@ class World:
         self.live_count += 1
         self.live.add(1.0, self.now)
         workload = self.workload
-        if workload.presets:
+        if workload.begins_sessions:
             workload.preset(self, session)
-        if len(workload.init) > 0:
             inside = self.session
             self.enter(session)
             self.turn_stream = None

@@ -18,7 +18,7 @@ from serq.engine.results import GaugeResult, ObserveResult, PoolResult, RunResul
 from serq.records import dataclass
 from serq.report.notes import Note, constant_zero_notes, growth_notes, run_notes
 from serq.statistics.gauges import summarise_gauge
-from serq.statistics.samples import summarise_samples
+from serq.statistics.samples import summarise
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ def build_report(result: RunResult, provenance: Provenance, site_place: Callable
 
 
 def _observe(observe: ObserveResult) -> ObserveReport:
-    summary = summarise_samples(observe.values)
+    summary = summarise(observe.values)
     return ObserveReport(observe.name, summary.count, summary.mean, summary.ci, summary.cv2, summary.p99)
 
 

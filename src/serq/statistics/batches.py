@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from librt.vecs import vec
+from mypy_extensions import i64
 
 BATCH_COUNT: Final = 20
 """Batches of a sample sequence, and windows of a gauge."""
@@ -24,7 +25,7 @@ SAMPLES_MIN: Final = 2 * BATCH_COUNT
 """Fewer samples than two a batch give no interval."""
 
 
-def mean_between(values: vec[float], start: int, stop: int) -> float:
+def mean_between(values: vec[float], start: i64, stop: i64) -> float:
     """Return the mean of `values[start:stop]`, summed from left to right.
 
     Parameters
@@ -35,7 +36,7 @@ def mean_between(values: vec[float], start: int, stop: int) -> float:
     total = 0.0
     for index in range(start, stop):
         total += values[index]
-    return total / (stop - start)
+    return total / float(stop - start)
 
 
 def batch_means(values: Iterable[float]) -> list[float]:
@@ -67,7 +68,7 @@ def batch_means(values: Iterable[float]) -> list[float]:
 
 def means_of_batches(samples: vec[float]) -> list[float]:
     """Do the work of `batch_means` on 20 samples or more."""
-    size: int = len(samples) // BATCH_COUNT
+    size: i64 = len(samples) // BATCH_COUNT
     return [mean_between(samples, size * batch, size * (batch + 1)) for batch in range(BATCH_COUNT)]
 
 

@@ -75,7 +75,11 @@ def summarise_samples(values: Iterable[float]) -> SampleSummary:
     >>> summarise_samples([1.0, 2.0, 3.0])
     SampleSummary(count=3, mean=2.0, ci=inf, cv2=0.25, p99=3.0)
     """
-    samples = vec[float](values)
+    return summarise(vec[float](values))
+
+
+def summarise(samples: vec[float]) -> SampleSummary:
+    """Do the work of `summarise_samples` on an array, without a copy of it."""
     count: int = len(samples)
     if count == 0:
         return SampleSummary(count=0, mean=math.nan, ci=math.inf, cv2=math.nan, p99=math.nan)

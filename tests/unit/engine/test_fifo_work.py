@@ -27,7 +27,7 @@ def test_a_preempted_job_takes_its_work_along() -> None:
     text = """
     pool p { cap 10; preempt lifo; } stage f : fifo; stage z : delay; workload { arrive batch(4); }
     session {
-      branch (serial == 0) { run f (8); } else { branch (serial == 1) { hold p (4) { run z (1); grow p (4); run z (20); }
+      branch (serial == 0) { run f (8); } else { branch (serial == 1) { hold p (4) { run z (1); grow p (4); run z (9); }
       } else { branch (serial == 2) { hold p (4) { run f (8); } } else {
         run z (0.5); observe a = work(f); run z (0.5); run z (0.25); observe a = work(f);
       } } }
