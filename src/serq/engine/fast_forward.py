@@ -202,6 +202,7 @@ def run_ahead(e: StepEngine, w: World) -> None:
             return
         if w.has_gauges:
             w.read_gauges()
+        e.iteration_end.at = at
         calendar.scheduled_count += 1
         w.events += 1
         w.now = at
