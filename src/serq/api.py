@@ -23,7 +23,7 @@ from msgspec import structs
 from serq import pipeline
 from serq.diagnostics import Diagnostic, Place, ProgramError, SourceFile, error
 from serq.diagnostics.layout import expansions, where
-from serq.engine.results import ObserveResult, RunError, RunResult
+from serq.engine.results import RunError, RunResult
 from serq.errors import RunFailed
 from serq.expand import load_beside, load_nothing
 from serq.ir import model as ir
@@ -244,6 +244,23 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
+class Samples:
+    """The samples of one observe, those at or after the warm-up, in the order sampled.
+
+    Attributes
+    ----------
+    values : as observed
+    times : [t]; sessions : serial numbers; turns : of the sessions' turns; all three empty unless the run recorded them
+    """
+
+    name: str
+    values: list[float]
+    times: list[float]
+    sessions: list[int]
+    turns: list[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """A run that came to its end.
 
@@ -257,7 +274,7 @@ class Finished:
     report: Report
     program: Program = field(repr=False)
 
-    def samples(self, name: str) -> ObserveResult:
+    def samples(self, name: str) -> Samples:
         """Give the samples of an observe: `values`, and where they were recorded `times`, `sessions` and `turns`.
 
         Raises
@@ -267,7 +284,9 @@ class Finished:
         """
         for observe in self.result.observes:
             if observe.name == name:
-                return observe
+                return Samples(
+                    name, list(observe.values), list(observe.times), list(observe.sessions), list(observe.turns)
+                )
         raise KeyError(name)
 
     @property
