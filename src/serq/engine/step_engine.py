@@ -22,6 +22,7 @@ from serq.engine.expressions import Expression
 from serq.engine.iteration_log import IterationLog
 from serq.engine.orders import evaluate_keys, precedes
 from serq.engine.pool import GREW, PREEMPTED_ITSELF, Pool
+from serq.engine.preemption import PREEMPT_BY
 from serq.engine.results import RunError, shown
 from serq.engine.session import Job
 from serq.engine.stage import Stage
@@ -106,6 +107,9 @@ class StepEngine(Stage):
         if self.log is not None:
             self.log.record_preemption(job)
         if self.is_forming:
+            growing = job.growing
+            if growing is not None and growing.pool.preempt_rule == PREEMPT_BY and job.served_in == self.forming_number:
+                growing.withdrawn = job.tokens  # vLLM names a block when it is allocated, and never takes that back
             self._take_back(job)
         if job in self.batch:
             self.batch.remove(job)
