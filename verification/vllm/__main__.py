@@ -4,6 +4,7 @@ recorded   every recorded answer and replay; needs no vLLM
 setup      make the environment with vLLM's sources: every release from 0.30.0 on that pip finds
 live       the recorded scenarios, the replays and a sample of random scenarios on a live release, or on all of them
 fuzz       scenarios at random on a live release; what differs is shrunk and kept for the test suite
+record     a scenario, with what live releases give for it, for the test suite
 diverge    the first step at which a scenario's two sides differ, and the statement that decided
 speed      the time of the 3 321-request replay on either side
 
@@ -20,6 +21,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from serq import ProgramError
 from verification.vllm import checks, recordings
@@ -76,6 +78,13 @@ def _parser() -> argparse.ArgumentParser:
     random.add_argument("--seed", type=int, help="of the first (default: from the clock)")
     random.add_argument("--release", default=NEWEST, help="a release, `newest` (default), or `all`")
     random.set_defaults(command=_fuzz)
+
+    record = commands.add_parser("record", help="keep a scenario and its answers")
+    record.add_argument("scenario", help="a file with one scenario, or the name of a recorded one")
+    record.add_argument("--name", required=True, help="under which it is kept")
+    record.add_argument("--note", default="", help="what it shows")
+    record.add_argument("--release", default=ALL, help="a release, `newest`, or `all` (default)")
+    record.set_defaults(command=_record)
 
     diverge = commands.add_parser("diverge", help="the first difference")
     diverge.add_argument("scenario", help="a file with one scenario, or the name of a recorded one")
@@ -149,6 +158,27 @@ def _seed_of_the_clock() -> int:
     return int(time.time()) * 10_000
 
 
+def _record(options: argparse.Namespace) -> int:
+    scenario = _scenario(options.scenario)
+    if options.note:
+        scenario = replace(scenario, note=options.note)
+    given = []
+    for release in _releases(options.release):
+        with LiveScheduler(default_environment(), release) as live:
+            given.append((release, live.answer(scenario)))
+    recordings.FOUND.mkdir(exist_ok=True)
+    path = recordings.FOUND / f"{options.name}.json"
+    path.write_bytes(recordings.document(options.name, scenario, given))
+    say(f"{path}: {', '.join(release for release, _ in given)}")
+    return 0
+
+
+def _scenario(name: str) -> Scenario:
+    """Give the scenario of a recording's name, or of a file."""
+    known = _recordings_of(name)
+    return known[0].scenario if known else scenarios.decode(Path(name).read_bytes())
+
+
 def _diverge(options: argparse.Namespace) -> int:
     scenario, release, theirs = _side(options)
     divergence = find(scenario, release, theirs, options.program)
@@ -165,7 +195,7 @@ def _side(options: argparse.Namespace) -> tuple[Scenario, str, Answer]:
     known = _recordings_of(options.scenario)
     if options.against == "live":
         release = _releases(options.release or NEWEST)[0]
-        scenario = known[0].scenario if known else scenarios.decode(Path(options.scenario).read_bytes())
+        scenario = _scenario(options.scenario)
         with LiveScheduler(default_environment(), release) as live:
             return scenario, release, live.answer(scenario)
     if options.against != "recorded":

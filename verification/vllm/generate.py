@@ -52,7 +52,8 @@ class _Maker:
     def __init__(self, rng: Random) -> None:
         self.rng = rng
         self.step = rng.random() < 0.6
-        self.by_priority = rng.random() < 0.25
+        self.by_priority = rng.random() < 0.3
+        self.outs_max = rng.choice((3, 8, 40, 40, 80))
 
     def scenario(self, seed: int) -> Scenario:
         rng = self.rng
@@ -64,11 +65,11 @@ class _Maker:
         sessions = tuple(self._sessions(length)) if shape != "requests" else ()
         config = Config(
             budget=budget,
-            max_seqs=rng.choice((1, 2, 3, rng.randint(2, 8), rng.randint(4, 16))),
+            max_seqs=rng.choice((1, 2, 3, rng.randint(2, 8), *2 * (rng.randint(4, 16),))),
             block_size=block_size,
             usable_blocks=1,
             chunk=rng.choice((0, 0, 0, 1, rng.randint(1, 16), rng.randint(1, 2 * budget))),
-            prefix_caching=rng.random() < 0.7,
+            prefix_caching=rng.random() < 0.75,
             policy=PRIORITY if self.by_priority else FCFS,  # type: ignore[arg-type]
         )
         scenario = Scenario(config, self._clock(), requests, sessions, seed=seed)
@@ -81,7 +82,7 @@ class _Maker:
         rng, size = self.rng, scenario.config.block_size
         wants = [-(-(r.prompt + r.out - 1) // size) for source in sources(scenario) for r in source.requests]
         most, whole = max(wants), sum(wants)
-        pressure = rng.choice(("storm", "storm", "tight", "tight", "ample", "short"))
+        pressure = rng.choice(("storm", "storm", "storm", "tight", "tight", "ample", "short"))
         if pressure == "storm":
             return most + rng.randint(0, max(1, most // 3))
         if pressure == "tight":
@@ -121,7 +122,7 @@ class _Maker:
         return Turn(length(), self._out(), think, rng.random() < 0.12)
 
     def _out(self) -> int:
-        return self.rng.choice((1, 1, 2, self.rng.randint(1, 8), self.rng.randint(1, 40)))
+        return self.rng.choice((1, self.rng.randint(1, 3), *2 * (self.rng.randint(1, self.outs_max),)))
 
     def _priority(self) -> int:
         return self.rng.choice((0, 0, 1, 2, -1)) if self.by_priority else 0

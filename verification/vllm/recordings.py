@@ -57,15 +57,15 @@ def read(path: Path) -> Iterator[Recording]:
 
 
 def document(name: str, scenario: Scenario, given: Iterable[tuple[str, Answer]]) -> bytes:
-    """Write a file with one scenario; releases that gave the same answer share it."""
-    expected: list[dict[str, Any]] = []
+    """Write a file with one scenario, its input and each answer a line; releases that gave the same answer share it."""
+    expected: list[tuple[list[str], Answer]] = []
     for release, answer in given:
-        result = msgspec.to_builtins(answer)
-        for entry in expected:
-            if entry["result"] == result:
-                entry["vllm"].append(release)
+        for releases, other in expected:
+            if other == answer:
+                releases.append(release)
                 break
         else:
-            expected.append({"vllm": [release], "result": result})
-    entry = {"input": msgspec.to_builtins(scenario), "expected": expected}
-    return msgspec.json.format(msgspec.json.encode({"scenarios": {name: entry}}), indent=1) + b"\n"
+            expected.append(([release], answer))
+    answers_text = ",\n  ".join(msgspec.json.encode({"vllm": r, "result": a}).decode() for r, a in expected)
+    head = f'{{"scenarios": {{"{name}": {{\n "input": {scenarios.encode(scenario)},\n "expected": [\n  '
+    return f"{head}{answers_text}\n ]}}}}}}\n".encode()

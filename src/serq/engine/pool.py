@@ -310,7 +310,7 @@ class Pool:
         keep_limit = hold.statement.keep_limit(w)
         if keep_limit <= 0.0:
             return
-        computed = allocation.position if hold.moved else allocation.amount
+        computed = allocation.position + allocation.withdrawn if hold.moved else allocation.amount
         kept = self.whole_blocks_down(min(keep_limit, computed))
         if kept > 0.0:
             own = session.current_entry(self.index)

@@ -62,6 +62,7 @@ class Allocation:
     ----------
     amount : [units], in whole blocks
     position : [tokens] computed so far on this pool (starts at what was consumed from the cache)
+    withdrawn : [tokens] a victim had been given in the iteration that preempted it, when they count as cached
     in_scope : False once it is a lease
     released : given back before its scope's end
     """
@@ -71,6 +72,7 @@ class Allocation:
         self.pool = pool
         self.amount = amount
         self.position = position
+        self.withdrawn = 0.0
         self.in_scope = True
         self.released = False
         self.before: Allocation | None = None

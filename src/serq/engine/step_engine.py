@@ -23,6 +23,7 @@ from serq.engine.fast_forward import ADMISSION_ORDER, admission_key, form_reside
 from serq.engine.iteration_log import IterationLog
 from serq.engine.orders import evaluate_keys, precedes
 from serq.engine.pool import GREW, PREEMPTED_ITSELF, Pool
+from serq.engine.preemption import PREEMPT_BY
 from serq.engine.results import RunError, shown
 from serq.engine.session import Job
 from serq.engine.stage import Stage
@@ -153,6 +154,9 @@ class StepEngine(Stage):
         if self.has_fast_plan and not job.is_whole:
             self.odd_count -= 1
         if self.is_forming:
+            growing = job.growing
+            if growing is not None and growing.pool.preempt_rule == PREEMPT_BY and job.served_in == self.forming_number:
+                growing.withdrawn = job.tokens  # vLLM names a block when it is allocated, and never takes that back
             self._take_back(job)
         if job in self.batch:
             self.batch.remove(job)
