@@ -60,6 +60,9 @@ verify: $(stamps)/test $(stamps)/verify  ## hold the simulator against closed fo
 	$(python) -m pytest -q verification
 	$(python) -m verification --seeds 20 --jobs 2
 
+validate: $(stamps)/installed  ## run the measured deployments and write the figures of docs/validation.md
+	$(python) -m verification.served
+
 rules:  ## which rules of docs/vllm.md to read again for the vLLM under SOURCES (site-packages, or an unpacked wheel)
 	$(PYTHON) -m verification.vllm_rules $(SOURCES)
 
