@@ -74,6 +74,10 @@ oracle-fuzz: $(stamps)/test  ## N=2000 scenarios at random against a live RELEAS
 
 oracle-speed: $(stamps)/test  ## time the 3 321-request replay on either side
 	$(python) -m verification.vllm speed --release $(or $(RELEASE),newest)
+
+validate: $(stamps)/installed  ## run the measured deployments and write the figures of docs/validation.md
+	$(python) -m verification.served
+
 rules:  ## which rules of docs/vllm.md to read again for the vLLM under SOURCES (site-packages, or an unpacked wheel)
 	$(PYTHON) -m verification.vllm_rules $(SOURCES)
 

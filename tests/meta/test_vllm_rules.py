@@ -28,11 +28,10 @@ DATA = Path(__file__).resolve().parents[1] / "oracle" / "data"
 def scenario_names() -> set[str]:
     """Give the names of all recorded scenarios."""
     names: set[str] = set()
-    for path in DATA.iterdir():
-        if path.name.startswith(("hand", "minimal", "random", "oracle_scenarios")):
-            opener = gzip.open if path.suffix == ".gz" else open
-            with opener(path, "rt", encoding="utf-8") as stream:
-                names |= json.load(stream)["scenarios"].keys()
+    for path in DATA.rglob("*.json*"):
+        opener = gzip.open if path.suffix == ".gz" else open
+        with opener(path, "rt", encoding="utf-8") as stream:
+            names |= json.load(stream).get("scenarios", {}).keys()
     return names
 
 

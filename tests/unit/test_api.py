@@ -98,11 +98,11 @@ def test_a_trace_is_found_beside_its_program(tmp_path: Path, monkeypatch: pytest
     program = serq.load("programs/a.sq")
     assert list(program.simulate().result.observes[0].values) == [10.0, 30.0, 20.0]
     (folder / "a.ir.json").write_text(program.to_json())
-    assert serq.load("programs/a.ir.json").simulate().result.observes[0].values == [10.0, 30.0, 20.0]
+    assert list(serq.load("programs/a.ir.json").simulate().result.observes[0].values) == [10.0, 30.0, 20.0]
     (tmp_path / "inline.json").write_text(program.to_json(inline_trace=True))
-    assert serq.load("inline.json").simulate().result.observes[0].values == [10.0, 30.0, 20.0]
-    assert serq.load("programs/a.sq", trace="other.csv").simulate().result.observes[0].values == [7.0, 7.0]
-    assert serq.load("inline.json", trace="other.csv").simulate().result.observes[0].values == [7.0, 7.0]
+    assert list(serq.load("inline.json").simulate().result.observes[0].values) == [10.0, 30.0, 20.0]
+    assert list(serq.load("programs/a.sq", trace="other.csv").simulate().result.observes[0].values) == [7.0, 7.0]
+    assert list(serq.load("inline.json", trace="other.csv").simulate().result.observes[0].values) == [7.0, 7.0]
     with pytest.raises(serq.ProgramError) as caught:
         serq.load("programs/a.sq", trace="t.csv")
     assert name_of(caught) == ["trace-not-readable"]
