@@ -10,7 +10,7 @@ stamps := $(venv)/.stamps
 package := pyproject.toml setup.py README.md LICENSE $(shell find src -type f -not -name '*.pyc' -not -name '*.so')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format verify validate oracle oracle-setup oracle-recorded oracle-fuzz oracle-speed rules bench golden develop clean
+.PHONY: help demo test check format verify validate plain oracle oracle-setup oracle-recorded oracle-fuzz oracle-speed rules bench golden develop clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -59,6 +59,9 @@ format: $(stamps)/test  ## format the code and mend what the linter can
 verify: $(stamps)/test $(stamps)/verify  ## hold the simulator against closed forms and published results (minutes)
 	$(python) -m pytest -q verification
 	$(python) -m verification --seeds 20 --jobs 2
+
+plain: $(stamps)/test  ## hold the fast plan of the engines against the plain loop on N=2000 programs and the examples
+	$(python) -m verification.plain --n $(or $(N),2000)
 
 oracle: oracle-setup  ## run everything live against vLLM's own scheduler, every release from 0.30.0 on (or RELEASE=…)
 	$(python) -m verification.vllm live --release $(or $(RELEASE),all)

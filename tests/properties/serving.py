@@ -20,6 +20,7 @@ class _Serving:
         self.engines = 2 if self.chance(0.3) else 1
         self.at = "[e]" if self.engines > 1 else ""
         self.reuses = self.chance(0.6)
+        self.has_fractions = self.chance(0.15)
 
     def chance(self, probability: float) -> bool:
         return self.random.random() < probability
@@ -51,8 +52,7 @@ class _Serving:
         reqs = f"pool reqs{self.size} {{ cap {slots}; {order} {via} }}"
         block = self.one_of("block bs;", "block bs;", "block bs;", "")
         evict = self.one_of(
-            "evict lru;",
-            "evict lru;",
+            *("evict lru;",) * 6,
             "",
             "evict by (size);",
             "evict by (-last);",
@@ -81,13 +81,12 @@ class _Serving:
             "0.03 * residents + 0.1",
             "0.05 * (1 + ~uniform(0, 1))",
         )
-        budget = self.one_of("8", "24", "64", "64", "256", "max(4, 48 - decoders)", "32.5", "8 + kv_decode / 100")
+        budget = self.one_of(
+            "8", "8", "24", "24", "64", "64", "64", "256", "256", "max(4, 48 - decoders)", "32.5", "8 + kv_decode / 100"
+        )
         chunk = self.one_of("", "", "", "chunk 6;", "chunk 16;", "chunk (residents > 1 ? 5 : 0);", "chunk 2.5;")
         serve = self.one_of(
-            "",
-            "",
-            "",
-            "",
+            *("",) * 8,
             "serve decode first;",
             "serve by (decoding);",
             "serve by (-decoding, admission);",
@@ -119,7 +118,7 @@ class _Serving:
         return f"workload {{ arrive {arrive}; init {{ set K = 0; set e = 0; set x = 0; }} }}"
 
     def number(self, mean: int) -> str:
-        if self.chance(0.1):
+        if self.has_fractions and self.chance(0.3):
             return f"~exp({mean}) + 0.25"
         if self.chance(0.3):
             return f"{mean}"
@@ -156,11 +155,13 @@ class _Serving:
         if grows and self.chance(0.75):
             first = self.one_of("", "", "min(7, ")
             budget = f"{first}budget_left(engine{a}){')' if first else ''}"
-            claim = f"min(known, hit + {budget}) ) {self.one_of('reserve (known)', 'reserve (known)', '', 'reserve (known + o)')}"
+            reserve = self.one_of("reserve (known)", "reserve (known)", "", "reserve (known + o)")
+            claim = f"min(known, hit + {budget}) ) {reserve}"
         else:
             claim = "known + o )"
         reuse = self.one_of("", "reuse (max(0, known - 1))") if cache else ""
-        known = f"known = computed < prompt ? prompt : computed + 1, hit = {'min(cachedin(kv' + a + '), known - 1)' if cache else '0'}"
+        hit = f"min(cachedin(kv{a}), known - 1)" if cache else "0"
+        known = f"known = computed < prompt ? prompt : computed + 1, hit = {hit}"
         inner = [
             f"set c = {'cached' if cache else '0'};",
             f"run engine{a} prefill (max(0, known - c)){growing};",

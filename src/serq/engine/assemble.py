@@ -203,6 +203,7 @@ class _Assembly:
         stage.keys_read_totals = any(reads_context(e, TOTALS) for e in declared.serve)
         stage.serving_order = serving_order(self.world, declared.serve, stage.serve_keys)
         stage.steady.set_memory(stage.memory)
+        stage.has_spill = declared.memory >= 0 and self.program.pools[declared.memory].spill is not None
         stage.has_fast_plan = (
             not self.plain
             and not stage.exclusive_prefill

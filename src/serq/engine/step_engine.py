@@ -70,6 +70,7 @@ class StepEngine(Stage):
         self.has_fast_plan = False
         self.serving_order = ADMISSION_ORDER
         self.steady = SteadyDecodes()
+        self.has_spill = False  # its growth may send work to another stage
         self.odd_count = 0  # residents that are not in whole numbers
         self.newcomers_from = 0  # the place in the batch of the first who was admitted into it
         # the state
@@ -263,7 +264,7 @@ class StepEngine(Stage):
             self._form_exclusive(w, chunk)
         else:
             if self.has_fast_plan and form_residents(self, w, chunk):
-                by_plan = self.left <= 0.0 or self._admits_nobody()
+                by_plan = not self.has_spill and (self.left <= 0.0 or self._admits_nobody())
             if not by_plan:
                 self._form(w, chunk)
         self.is_forming = False
