@@ -21,6 +21,7 @@ from serq.ir import model as ir
 from serq.ir.walk import statements
 from verification.vllm import compare, model
 from verification.vllm.answer import Answer, RequestRow
+from verification.vllm.reading import answer_of
 from verification.vllm.scenario import Scenario
 
 WORDS = {
@@ -87,7 +88,7 @@ def find(scenario: Scenario, release: str, theirs: Answer, program: Path | None 
     """Run a scenario and give where it parts from the scheduler's answer, or None when it does not."""
     loaded = model.load(scenario, release, program)
     finished = model.simulate(loaded)
-    ours = model.answer_of(finished, scenario)
+    ours = answer_of(finished, scenario)
     facts = compare.differences(ours, theirs)
     if not facts:
         return None
