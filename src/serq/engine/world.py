@@ -332,24 +332,33 @@ class World:
 
     def others_rest(self, engine: StepEngine) -> bool:
         """Tell whether a settle has nothing to do at any stage but this one."""
-        for stage in self.settling_stages:
+        place = self.first_settling
+        while place is not None:
+            stage = place
             if stage is not engine and (stage.needs_settling or (stage.is_step and not stage.rests())):
                 return False
+            place = stage.next_settling
         return True
 
     def settle_after(self, engine: StepEngine) -> None:
         """Do what is left of a settle once an engine has formed its iteration in it, the others at rest before."""
         is_later = False
-        for stage in self.settling_stages:
+        place = self.first_settling
+        while place is not None:
+            stage = place
             if stage is engine:
                 is_later = True
             elif stage.needs_settling or (is_later and stage.is_step):
                 stage.settle(self)
+            place = stage.next_settling
         if self.sharing.needs_settling:
             self.sharing.settle(self)
-        for stage in self.settling_stages:
+        place = self.first_settling
+        while place is not None:
+            stage = place
             if stage.needs_settling:
                 stage.settle(self)
+            place = stage.next_settling
         self.is_settled = self.ready_first is None
 
     def serve_pools(self) -> bool:
