@@ -74,7 +74,10 @@ def check_recorded(given: Iterable[Recording]) -> Result:
             continue
         key = (recording.name, rules_of(recording.release))
         if key not in answers:
-            answers[key] = model.answer(recording.scenario, recording.release)
+            program = model.load(recording.scenario, recording.release)
+            answers[key], unwatched = model.watched(program, recording.scenario)
+            if unwatched:
+                result.failures[f"{recording.label}, unwatched"] = unwatched
         result.compare(recording.label, answers[key], recording.answer)
     return result
 
@@ -107,9 +110,10 @@ def check_recorded_replays(release: str) -> Result:
         found = replay.recorded(given, release)
         if found is None:
             continue
-        ours = model.answer(given.scenario(), release)
+        scenario = given.scenario()
+        ours, unwatched = model.watched(model.load(scenario, release), scenario)
         result.count(ours)
-        differing = replay.differences(ours, *found)
+        differing = [*unwatched, *replay.differences(ours, *found)]
         if differing:
             result.failures[f"{given.name} ({release})"] = differing
     return result

@@ -104,7 +104,8 @@ def kinds_of(scenario: Scenario, answer: Answer) -> Iterator[str]:
 def differs(scenario: Scenario, release: str, theirs: Answer) -> list[str]:
     """List the differences; a run of serQ that fails is one."""
     try:
-        return differences(model.answer(scenario, release), theirs)
+        ours, found = model.watched(model.load(scenario, release), scenario)
+        return [*found, *differences(ours, theirs)]
     except ProgramError as problem:
         return [str(problem)]
 

@@ -29,7 +29,9 @@ PROGRAMS = Path(__file__).resolve().parent / "programs"
 
 def program_for(scenario: Scenario, release: str) -> Path:
     """Give the program that states the rules of a release for a scenario's policy."""
-    return PROGRAMS / ("priority.sq" if scenario.config.policy == PRIORITY else "fcfs.sq")
+    if scenario.config.policy != PRIORITY:
+        return PROGRAMS / "fcfs.sq"
+    return PROGRAMS / ("priority_0_33.sq" if rules_of(release).serves_behind_own_victim else "priority.sq")
 
 
 def settings_for(scenario: Scenario, release: str) -> dict[str, float]:
@@ -106,6 +108,20 @@ def names_of(scenario: Scenario) -> dict[Key, str]:
         for serial, source in enumerate(sources(scenario))
         for turn, request in enumerate(source.requests, 1)
     }
+
+
+def watched(program: Program, scenario: Scenario, *, checks: bool = False) -> tuple[Answer, list[str]]:
+    """Run a program and give its answer, and what is another when nobody watches: a run that keeps no iterations may
+    take a shorter way through them (`serq.engine.fast_forward`), and has to come to the same figures and samples.
+    """
+    finished = simulate(program, checks=checks)
+    plain = program.simulate(records_samples=True, checks=checks)
+    found = [] if plain.report.to_json() == finished.report.to_json() else ["unwatched, the run has another report"]
+    for ours, theirs in zip(finished.result.observes, plain.result.observes, strict=True):
+        columns = ("times", "sessions", "turns", "values")
+        if any(list(getattr(ours, column)) != list(getattr(theirs, column)) for column in columns):
+            found.append(f"unwatched, the run has other samples of `{ours.name}`")
+    return answer_of(finished, scenario), found
 
 
 def answer(scenario: Scenario, release: str, program: Path | None = None, *, checks: bool = False) -> Answer:
