@@ -39,6 +39,7 @@ from serq.version import VERSION
 from serq.workload.traces import Trace, read_trace
 
 if TYPE_CHECKING:
+    from serq.engine.results import SampleSink
     from serq.engine.simulation import Progress
 
 STDIN = "-"
@@ -172,15 +173,18 @@ class Program:
         records_samples: bool = False,
         checks: bool = False,
         progress: Progress | None = None,
+        sink: SampleSink | None = None,
     ) -> Finished:
         """Simulate the program and keep everything the run left.
 
         Parameters
         ----------
         seed : in place of the program's
-        records_samples : keep the time, session and turn of every sample, for a dump
+        records_samples : keep the time, session and turn of every sample
         checks : hold the state against its invariants after every event
         progress : is told how far the run is now and then; a subclass of `serq.engine.simulation.Progress`
+        sink : takes the time, session and turn of the samples as they come, which are then not kept; a subclass of
+            `serq.engine.results.SampleSink`
 
         Returns
         -------
@@ -189,7 +193,9 @@ class Program:
         linked = self.linked if seed is None else replace(self.linked, seed=seed)
         command = self.command if seed is None else with_options(self.command, {"--seed": str(seed)})
         try:
-            result = pipeline.simulate(linked, records_samples=records_samples, checks=checks, progress=progress)
+            result = pipeline.simulate(
+                linked, records_samples=records_samples, checks=checks, progress=progress, sink=sink
+            )
         except RunError as problem:
             raise self._failed(problem, linked, command) from None
         provenance = Provenance(

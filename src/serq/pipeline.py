@@ -30,6 +30,7 @@ from serq.syntax import nodes, parse
 from serq.workload.traces import Trace
 
 if TYPE_CHECKING:
+    from serq.engine.results import SampleSink
     from serq.engine.simulation import Progress
 
 Expressions = Mapping[str, nodes.Expression]
@@ -107,9 +108,11 @@ def link_program(compiled: Compiled, trace: Trace | None) -> LinkedProgram:
     return link(compiled.program, trace, compiled.place_of, compiled.constants)
 
 
-def simulate(linked: LinkedProgram, *, records_samples: bool, checks: bool, progress: Progress | None) -> RunResult:
-    """Run a linked program  (serq run). `progress` is told now and then how far it is."""
+def simulate(
+    linked: LinkedProgram, *, records_samples: bool, checks: bool, progress: Progress | None, sink: SampleSink | None
+) -> RunResult:
+    """Run a linked program  (serq run). `progress` is told now and then how far it is, `sink` of every sample."""
     from serq.engine.assemble import assemble  # the engine is loaded by those who run
 
-    simulation = assemble(linked, records_samples=records_samples, checks=checks)
+    simulation = assemble(linked, records_samples=records_samples, checks=checks, sink=sink)
     return simulation.run(progress)

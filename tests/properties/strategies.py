@@ -29,8 +29,10 @@ def figures(finished: Finished) -> Outcome:
         del note["where"]
         note["message"] = note["message"].partition(" (at ")[0]
     result = finished.result
-    document["samples"] = {o.name: [o.times, o.sessions, o.turns, o.values] for o in result.observes}
-    document["signals"] = {g.name: [g.times, g.values] for g in result.gauges}
+    document["samples"] = {
+        o.name: [list(o.times), list(o.sessions), list(o.turns), list(o.values)] for o in result.observes
+    }
+    document["signals"] = {g.name: [list(g.times), list(g.values)] for g in result.gauges}
     return document
 
 

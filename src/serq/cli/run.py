@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 import click
 
 from serq.cli.options import program_options, run_options
 from serq.cli.output import emit, rendered, say
+
+if TYPE_CHECKING:
+    from serq.report.dump import DumpWriter
 
 
 @click.command("run")
@@ -53,20 +58,17 @@ def command(
         seed=seed,
         trace=trace,
     )
-    with ProgressBar(program.horizon, sys.stderr) as progress:
-        finished = program.simulate(
-            records_samples=dump is not None,
-            checks=os.environ.get("SERQ_CHECK", "") not in {"", "0"},
-            progress=progress,
-        )
-    report = finished.report
-    notes = [note for note in report.notes if note.kind != "constant-zero"]
-    if strict and report.blocked:
-        finished.refuse()
-    if dump is not None:
-        from serq.report.dump import write_dump
-
-        write_dump(finished.result, dump)
+    with _dump_writer(dump) as writer:
+        with ProgressBar(program.horizon, sys.stderr) as progress:
+            finished = program.simulate(
+                checks=os.environ.get("SERQ_CHECK", "") not in {"", "0"}, progress=progress, sink=writer
+            )
+        report = finished.report
+        notes = [note for note in report.notes if note.kind != "constant-zero"]
+        if strict and report.blocked:
+            finished.refuse()
+        if writer is not None:
+            writer.finish(finished.result)
     say(
         rendered(program.remarks, form)
     )  # not before: a run that fails has one document on stderr under `--format json`
@@ -76,3 +78,12 @@ def command(
         for note in notes:
             say(f"note: {note.message}\n")
     return 0
+
+
+def _dump_writer(directory: str | None) -> AbstractContextManager[DumpWriter | None]:
+    """Give what writes the samples as they come, or None when they go nowhere."""
+    if directory is None:
+        return nullcontext()
+    from serq.report.dump import DumpWriter
+
+    return DumpWriter(directory)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from serq.engine import expressions as ex
 from serq.engine.pool import Pool, Spill
 from serq.engine.preemption import PREEMPT_BY, PREEMPT_LIFO
-from serq.engine.results import GaugeResult, ObserveResult
+from serq.engine.results import GaugeResult, ObserveResult, SampleSink
 from serq.engine.sharing import SharedStage
 from serq.engine.simulation import Simulation
 from serq.engine.stage import Delay, Fifo, ProcessorSharing, Stage
@@ -96,16 +96,21 @@ def assemble(
     seed: int | None = None,
     records_samples: bool = False,
     checks: bool = False,
+    sink: SampleSink | None = None,
 ) -> Simulation:
     """Build the simulation of a linked program.
 
     Parameters
     ----------
     seed : overrides the program's
-    records_samples : keep time, session and turn of every sample (for a dump)
+    records_samples : keep time, session and turn of every sample
     checks : check the state's invariants after every event
+    sink : takes time, session and turn of the samples as they come
     """
-    return _Assembly(program, program.seed if seed is None else seed).simulation(records_samples, checks)
+    simulation = _Assembly(program, program.seed if seed is None else seed).simulation(checks)
+    simulation.world.records_samples = records_samples or sink is not None
+    simulation.world.sink = sink
+    return simulation
 
 
 class _Assembly:
@@ -118,7 +123,7 @@ class _Assembly:
         self.branches: list[tuple[BranchStatement, int]] = []  # and where their second blocks begin
         self.jumps: list[tuple[JumpStatement, int]] = []
 
-    def simulation(self, records_samples: bool, checks: bool) -> Simulation:
+    def simulation(self, checks: bool) -> Simulation:
         program, world = self.program, self.world
         world.attribute_count = len(program.attributes)
         world.pools.extend(
@@ -144,7 +149,7 @@ class _Assembly:
         self._connect()
         self._workload()
         world.has_settling = bool(world.first_settling or world.sharing.stages)
-        return Simulation(world, program.horizon, program.warmup, gauges, records_samples, checks)
+        return Simulation(world, program.horizon, program.warmup, gauges, checks)
 
     # -------------------------------------------------------------------------------------------- declarations
 

@@ -44,7 +44,6 @@ class Simulation:
         horizon: float,
         warmup: float,
         gauges: list[Expression],
-        records_samples: bool,
         checks: bool,
     ) -> None:
         self.world = world
@@ -53,7 +52,6 @@ class Simulation:
         self.gauges = gauges
         self.checks = checks
         self.events: i64 = 0
-        world.records_samples = records_samples
 
     def run(self, progress: Progress | None = None) -> RunResult:
         """Run to the end.
