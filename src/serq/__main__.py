@@ -1,8 +1,6 @@
 """`python -m serq`: the command line."""
 
-import sys
-
-from serq.cli.main import main
+from serq.cli.main import run_process
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_process()

@@ -39,6 +39,7 @@ from serq.version import VERSION
 from serq.workload.traces import Trace, read_trace
 
 if TYPE_CHECKING:
+    from serq.engine.results import SampleSink
     from serq.engine.simulation import Progress
 
 STDIN = "-"
@@ -174,18 +175,21 @@ class Program:
         checks: bool = False,
         plain: bool = False,
         progress: Progress | None = None,
+        sink: SampleSink | None = None,
     ) -> Finished:
         """Simulate the program and keep everything the run left.
 
         Parameters
         ----------
         seed : in place of the program's
-        records_samples : keep the time, session and turn of every sample, for a dump
+        records_samples : keep the time, session and turn of every sample
         records_iterations : keep what every iteration of a step stage was, for `Finished.iterations`
         checks : hold the state against its invariants after every event
         plain : form every iteration of an engine resident by resident, as the language defines it; slower, and the
             same to the last bit
         progress : is told how far the run is now and then; a subclass of `serq.engine.simulation.Progress`
+        sink : takes the time, session and turn of the samples as they come, which are then not kept; a subclass of
+            `serq.engine.results.SampleSink`
 
         Returns
         -------
@@ -201,6 +205,7 @@ class Program:
                 checks=checks,
                 plain=plain,
                 progress=progress,
+                sink=sink,
             )
         except RunError as problem:
             raise self._failed(problem, linked, command) from None

@@ -30,6 +30,7 @@ from serq.syntax import nodes, parse
 from serq.workload.traces import Trace
 
 if TYPE_CHECKING:
+    from serq.engine.results import SampleSink
     from serq.engine.simulation import Progress
 
 Expressions = Mapping[str, nodes.Expression]
@@ -115,11 +116,17 @@ def simulate(
     checks: bool,
     plain: bool,
     progress: Progress | None,
+    sink: SampleSink | None,
 ) -> RunResult:
-    """Run a linked program  (serq run). `progress` is told now and then how far it is."""
+    """Run a linked program  (serq run). `progress` is told now and then how far it is, `sink` of every sample."""
     from serq.engine.assemble import assemble  # the engine is loaded by those who run
 
     simulation = assemble(
-        linked, records_samples=records_samples, records_iterations=records_iterations, checks=checks, plain=plain
+        linked,
+        records_samples=records_samples,
+        records_iterations=records_iterations,
+        checks=checks,
+        plain=plain,
+        sink=sink,
     )
     return simulation.run(progress)

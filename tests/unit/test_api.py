@@ -181,7 +181,7 @@ def test_samples_are_recorded_when_asked_for() -> None:
     recorded = program.simulate(records_samples=True)
     bare = program.simulate()
     assert len(recorded.result.observes[0].times) == recorded.report.observes["r"].count > 0
-    assert list(bare.result.observes[0].times) == []
+    assert len(bare.result.observes[0].times) == 0
     assert recorded.report.to_json() == bare.report.to_json()
 
 

@@ -8,7 +8,7 @@ Input: the arguments. Output: an exit code; text on stdout when a command succee
     70   serq is; the message says how to reproduce it
     130  interrupted; 141 the reader of stdout went away
 
-Invariants: a command's module is imported only when it is run; options are checked before a file is opened.
+Invariant: what a plain `serq run` does not need is not imported for it, click included (`quick.py`).
 """
 
 from __future__ import annotations
@@ -16,88 +16,27 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
+from contextlib import suppress
+from typing import NoReturn
 
-import click
-
-from serq.cli.output import StdoutFailed, emit, rendered, say
+from serq.cli.output import StdoutFailed, rendered, say
+from serq.cli.quick import read_run
+from serq.cli.simulate import simulate
 from serq.diagnostics.diagnostic import ProgramError
 
 EXIT_DONE, EXIT_PROGRAM, EXIT_USAGE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 70, 130, 141
-
-COMMANDS = {
-    "run": "Run a program and report what it measured.",
-    "check": "Link a program and report what is wrong with it.",
-    "ir": "Print the IR of a program, as JSON.",
-    "expand": "Print the kernel program that a program stands for.",
-    "explain": "Explain a diagnostic, or list them all.",
-}
-"""Commands and their one-line help, so that listing them imports none of them."""
-
-
-class Commands(click.Group):
-    """A group whose commands live in modules of their own."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Give the names in the order above."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the module of a command."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f"serq.cli.{cmd_name}").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the nearest command when there is none of the name given."""
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], COMMANDS, n=1)
-            ctx.fail(f"no command is named '{args[0]}'" + (f"; did you mean '{near[0]}'?" if near else ""))
-        return super().resolve_command(ctx, args)
-
-
-def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
-        from serq.version import version_line
-
-        emit(f"{version_line()}\n")
-        ctx.exit()
-
-
-@click.group(
-    cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="`serq explain NAME` explains a message, `serq COMMAND --help` a command. The language on one page is "
-    "docs/reference/cheatsheet.md of the sources, its reference docs/reference, programs to begin with examples.",
-)
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show it.")
-def serq() -> None:
-    """Compile and simulate LLM serving deployments written in serQ."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and give its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        # not `serq.main`, which has exit codes of its own for an interrupt and a closed pipe
-        with serq.make_context("serq", list(given)) as context:
-            code = serq.invoke(context)
-            return code if isinstance(code, int) else EXIT_DONE
-    except click.exceptions.Exit as end:
-        return end.exit_code
-    except click.ClickException as problem:
-        problem.show(file=sys.stderr)
-        return problem.exit_code
+        request = read_run(given)
+        if request is not None:
+            return simulate(request)
+        from serq.cli.commands import invoke
+
+        return invoke(given)
     except ProgramError as problem:
         say(rendered(problem.diagnostics, _format_wanted(given)))
         return EXIT_PROGRAM
@@ -129,3 +68,16 @@ def _format_wanted(arguments: list[str]) -> str:
         elif argument.startswith("--format="):
             form = argument.removeprefix("--format=")
     return form
+
+
+def run_process() -> NoReturn:
+    """Be the process `serq`: run its command line, then end without taking the interpreter apart.
+
+    That would free one by one what the system takes back at once, a tenth of a small run; nothing here waits for it:
+    files are closed, stdout is flushed by `emit`. mypy ends so too.
+    """
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # closed by whoever started us, or a reader that left
+            stream.flush()
+    os._exit(code)

@@ -6,18 +6,12 @@ any file is opened.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-from serq.diagnostics import ProgramError, SourceFile
-from serq.syntax import parse_expression
-
-SEED_MAX = 2**53 - 1
-"""The IR keeps a seed as a double; above this one number would stand for several."""
+from serq.cli.values import SEED_MAX, assignment, seconds
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -33,36 +27,24 @@ class Seconds(click.ParamType[float]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Read a number."""
         try:
-            number = float(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a number", param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not finite", param, ctx)
-        if number < 0 or (self.positive and number == 0):
-            self.fail(f"{value!r} is {'not above 0' if self.positive else 'negative'}", param, ctx)
-        return number
+            return seconds(str(value), positive=self.positive)
+        except ValueError as problem:
+            self.fail(str(problem), param, ctx)
 
 
 class Assignment(click.ParamType[tuple[str, str]]):
-    """`NAME=EXPRESSION`; the expression is checked by the parser, its names later by the program."""
+    """`NAME=EXPRESSION`."""
 
     name = "name=expr"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """Split at the first `=`, and see that the right side is one expression."""
+        """Read both sides."""
         if isinstance(value, tuple):
             return value
-        name, equals, text = str(value).partition("=")
-        name, text = name.strip(), text.strip()
-        if not equals or not text:
-            self.fail(f"{value!r} needs the form name=expr", param, ctx)
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            self.fail(f"{name!r} is not a name", param, ctx)
         try:
-            parse_expression(SourceFile(name, text))
-        except ProgramError as problem:
-            self.fail(f"{text!r} is not an expression: {problem.diagnostics[0].message}", param, ctx)
-        return name, text
+            return assignment(str(value))
+        except ValueError as problem:
+            self.fail(str(problem), param, ctx)
 
 
 def file_options(command: Command) -> Command:

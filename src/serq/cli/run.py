@@ -1,18 +1,11 @@
-"""`serq run FILE`: simulate a program and report what it measured.
-
-Output: the report on stdout, as text or JSON; notes about the run on stderr; samples under `--dump`. A command that
-fails prints no report.
-"""
+"""`serq run FILE`: simulate a program and report what it measured."""
 
 from __future__ import annotations
-
-import os
-import sys
 
 import click
 
 from serq.cli.options import program_options, run_options
-from serq.cli.output import emit, rendered, say
+from serq.cli.simulate import Request, simulate
 
 
 @click.command("run")
@@ -38,44 +31,20 @@ def command(
     strict: bool,
 ) -> int:
     """Simulate the program FILE (text, IR, or - for stdin) and report what it measured."""
-    from serq import api
-    from serq.cli.progress import ProgressBar
-
-    if dump is not None:
-        from serq.report.dump import check_dump_directory
-
-        check_dump_directory(dump)
-    program = api.load(
-        file,
-        set=dict(sets),
-        definitions=dict(definitions),
-        horizon=horizon,
-        warmup=warmup,
-        arrivals=arrivals,
-        seed=seed,
-        trace=trace,
-    )
-    with ProgressBar(program.horizon, sys.stderr) as progress:
-        finished = program.simulate(
-            records_samples=dump is not None,
-            checks=os.environ.get("SERQ_CHECK", "") not in {"", "0"},
-            plain=plain,
-            progress=progress,
+    return simulate(
+        Request(
+            file,
+            dict(sets),
+            dict(definitions),
+            form,
+            seed,
+            horizon,
+            warmup,
+            arrivals,
+            trace,
+            as_json,
+            dump,
+            plain,
+            strict,
         )
-    report = finished.report
-    notes = [note for note in report.notes if note.kind != "constant-zero"]
-    if strict and report.blocked:
-        finished.refuse()
-    if dump is not None:
-        from serq.report.dump import write_dump
-
-        write_dump(finished.result, dump)
-    say(
-        rendered(program.remarks, form)
-    )  # not before: a run that fails has one document on stderr under `--format json`
-    emit(report.to_json() if as_json else str(report))
-    # under a text report on a terminal the reader has just seen them
-    if as_json or not sys.stdout.isatty():
-        for note in notes:
-            say(f"note: {note.message}\n")
-    return 0
+    )

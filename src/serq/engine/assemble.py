@@ -15,7 +15,7 @@ from serq.engine.fast_forward import ADMISSION_ORDER, DECODES_FIRST, OTHER_ORDER
 from serq.engine.pool import Pool, Spill
 from serq.engine.preemption import PREEMPT_BY, PREEMPT_LIFO
 from serq.engine.refusals import conditions, is_fixed
-from serq.engine.results import GaugeResult, ObserveResult
+from serq.engine.results import GaugeResult, ObserveResult, SampleSink
 from serq.engine.sharing import SharedStage
 from serq.engine.simulation import Simulation
 from serq.engine.stage import Delay, Fifo, ProcessorSharing, Stage
@@ -101,20 +101,23 @@ def assemble(
     records_iterations: bool = False,
     checks: bool = False,
     plain: bool = False,
+    sink: SampleSink | None = None,
 ) -> Simulation:
     """Build the simulation of a linked program.
 
     Parameters
     ----------
     seed : overrides the program's
-    records_samples : keep time, session and turn of every sample (for a dump)
+    records_samples : keep time, session and turn of every sample
     records_iterations : keep what every iteration of a step stage was
     checks : check the state's invariants after every event
     plain : form every iteration resident by resident, as the language defines it, without the fast plan
+    sink : takes time, session and turn of the samples as they come
     """
     by_loop = plain or records_iterations  # a log reads every resident of a batch
-    assembly = _Assembly(program, program.seed if seed is None else seed, by_loop)
-    simulation = assembly.simulation(records_samples, checks)
+    simulation = _Assembly(program, program.seed if seed is None else seed, by_loop).simulation(checks)
+    simulation.world.records_samples = records_samples or sink is not None
+    simulation.world.sink = sink
     if records_iterations:
         simulation.record_iterations()
     return simulation
@@ -138,7 +141,7 @@ class _Assembly:
         self.branches: list[tuple[BranchStatement, int]] = []  # and where their second blocks begin
         self.jumps: list[tuple[JumpStatement, int]] = []
 
-    def simulation(self, records_samples: bool, checks: bool) -> Simulation:
+    def simulation(self, checks: bool) -> Simulation:
         program, world = self.program, self.world
         world.attribute_count = len(program.attributes)
         world.pools.extend(
@@ -164,7 +167,7 @@ class _Assembly:
         self._connect()
         self._workload()
         world.has_settling = bool(world.first_settling or world.sharing.stages)
-        return Simulation(world, program.horizon, program.warmup, gauges, records_samples, checks)
+        return Simulation(world, program.horizon, program.warmup, gauges, checks)
 
     # -------------------------------------------------------------------------------------------- declarations
 

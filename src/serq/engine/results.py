@@ -5,14 +5,15 @@ Input: nothing (these are the types the loop fills). Units: [t] is the program's
 
 from __future__ import annotations
 
-from librt.vecs import vec
-from mypy_extensions import i64
+from librt.vecs import append, vec
+from mypy_extensions import i64, mypyc_attr
 
 
 class ObserveResult:
     """The samples of one observe, those at or after the warm-up, in the order sampled.
 
-    `times` [t], `sessions` (serial numbers) and `turns` stay empty unless the run records for a dump.
+    `times` [t], `sessions` (serial numbers) and `turns` stay empty unless the run records them; with a sink they are
+    those of the samples from `first_kept` on, which it has not taken yet.
     """
 
     def __init__(self, name: str, is_test: bool) -> None:
@@ -22,6 +23,31 @@ class ObserveResult:
         self.times = vec[float]()
         self.sessions = vec[i64]()
         self.turns = vec[i64]()
+        self.first_kept: i64 = 0
+
+    def record(self, time: float, session: i64, turn: i64) -> None:
+        """Note where the latest sample was taken."""
+        self.times = append(self.times, time)
+        self.sessions = append(self.sessions, session)
+        self.turns = append(self.turns, turn)
+
+    def forget_rows(self) -> None:
+        """Let go of what a sink has taken; the values stay."""
+        self.first_kept = len(self.values)
+        self.times = vec[float]()
+        self.sessions = vec[i64]()
+        self.turns = vec[i64]()
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class SampleSink:
+    """Takes the samples of a run as they come, so that they need not all be held; subclass it and override `take`."""
+
+    def take(self, observe: ObserveResult) -> None:
+        """Take the rows of an observe that were not taken yet; the run forgets them then.
+
+        They are its `times`, `sessions` and `turns`, and its values from `first_kept` on.
+        """
 
 
 class GaugeResult:

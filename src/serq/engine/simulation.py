@@ -46,7 +46,6 @@ class Simulation:
         horizon: float,
         warmup: float,
         gauges: list[Expression],
-        records_samples: bool,
         checks: bool,
     ) -> None:
         self.world = world
@@ -59,7 +58,6 @@ class Simulation:
         world.gauge_expressions = gauges
         world.has_gauges = len(gauges) > 0
         world.runs_ahead = not checks
-        world.records_samples = records_samples
 
     def record_iterations(self) -> None:
         """Let every step stage note its iterations in one log."""

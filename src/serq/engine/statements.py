@@ -19,13 +19,14 @@ from serq.engine.expressions import Expression, PoolReference, StageReference, a
 from serq.engine.orders import evaluate_keys, precedes
 from serq.engine.pool import GREW, PREEMPTED_ITSELF, SLACK, Pool, check_load
 from serq.engine.results import ObserveResult, RunError, shown
-from serq.engine.session import COMPUTED, ActiveHold, LeaseExpiry, Session
+from serq.engine.session import COMPUTED, TURN_NO, ActiveHold, LeaseExpiry, Session
 from serq.engine.sharing import SharedStage
 
 if TYPE_CHECKING:
     from serq.engine.world import World
 
 LARGEST: Final = 1.7976931348623157e308  # the greatest finite float
+ROWS_HELD_MAX: Final = 4096  # of an observe, before its sink takes them
 
 
 class Statement:
@@ -99,9 +100,10 @@ class ObserveStatement(Statement):
             result = self.result
             result.values = append(result.values, value)
             if w.records_samples:
-                result.times = append(result.times, w.now)
-                result.sessions = append(result.sessions, s.serial)
-                result.turns = append(result.turns, i64(s.attributes[1]))
+                result.record(w.now, s.serial, i64(s.attributes[TURN_NO]))
+                if w.sink is not None and len(result.times) >= ROWS_HELD_MAX:
+                    w.sink.take(result)
+                    result.forget_rows()
         return True
 
 

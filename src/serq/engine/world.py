@@ -19,7 +19,7 @@ from serq.engine.averages import TimeAverage
 from serq.engine.calendar import Calendar
 from serq.engine.expressions import Expression
 from serq.engine.pool import Pool
-from serq.engine.results import GaugeResult, ObserveResult, RunError, RunNote
+from serq.engine.results import GaugeResult, ObserveResult, RunError, RunNote, SampleSink
 from serq.engine.session import (
     AT_STAGE,
     COMPUTED,
@@ -93,6 +93,7 @@ class World:
         # what the program asks for
         self.has_estimates = False
         self.records_samples = False
+        self.sink: SampleSink | None = None
         # the moment
         self.nobody = Session(-1, 4, self.first_statement)
         self.session: Session | None = None

@@ -13,7 +13,6 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from msgspec import structs
 
 from serq.diagnostics import Diagnostic, Path, ProgramError, error
 from serq.ir import model as ir
@@ -38,9 +37,10 @@ def encode_program(program: ir.Program) -> str:
 
 
 @cache
-def _fields(kind: type[msgspec.Struct]) -> tuple[structs.FieldInfo, ...]:
-    """Give the fields of a node type (looked up once: msgspec works them out anew each time)."""
-    return structs.fields(kind)
+def _defaults(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Give the defaults of the fields that have one; those come last."""
+    values = [default.factory() if hasattr(default, "factory") else default for default in kind.__struct_defaults__]
+    return dict(zip(kind.__struct_fields__[len(kind.__struct_fields__) - len(values) :], values))
 
 
 def _document(part: Any) -> Any:
@@ -48,13 +48,11 @@ def _document(part: Any) -> Any:
     if isinstance(part, msgspec.Struct):
         config = part.__struct_config__
         found: dict[str, Any] = {} if config.tag is None else {str(config.tag_field): config.tag}
-        for field in _fields(type(part)):
-            value = getattr(part, field.name)
-            is_default = value == field.default or (
-                field.default_factory is not msgspec.NODEFAULT and value == field.default_factory()
-            )
-            if not is_default:
-                found[field.encode_name] = _document(value)
+        defaults = _defaults(type(part))
+        for name, written in ir.fields_of(type(part)):
+            value = getattr(part, name)
+            if name not in defaults or value != defaults[name]:
+                found[written] = _document(value)
         return found
     if isinstance(part, tuple):
         return [_document(item) for item in part]

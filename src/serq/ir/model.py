@@ -21,6 +21,14 @@ class IRNode(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     """Base of all nodes."""
 
 
+def fields_of(kind: type[Struct]) -> zip[tuple[str, str]]:
+    """Give the fields of a node type and what they are called in JSON.
+
+    `msgspec.structs.fields` would evaluate the annotations of the type for that, 0.3 ms each time.
+    """
+    return zip(kind.__struct_fields__, kind.__struct_encode_fields__)
+
+
 # ------------------------------------------------------------------------------------------------ expressions
 
 

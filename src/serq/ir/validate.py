@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
-from msgspec.structs import fields
 
 from serq.diagnostics import DiagnosticLimit, Findings, Path, error
 from serq.ir import model as ir
@@ -76,10 +75,10 @@ def _problems(program: ir.Program) -> Iterator[tuple[str, str, str]]:
         needed = _NON_EMPTY.get(type(value))
         if needed is not None and not getattr(value, needed):
             yield "ir-shape", f"`{needed}` of `{_tag(value)}` needs at least one entry", f"{path}.{needed}"
-        for field in fields(type(value)):
-            inner = getattr(value, field.name)
+        for field, written in ir.fields_of(type(value)):
+            inner = getattr(value, field)
             if isinstance(inner, Struct | tuple):
-                pending.append((inner, f"{path}.{field.encode_name}", depth + 1))
+                pending.append((inner, f"{path}.{written}", depth + 1))
 
 
 def _explicit(session: ir.ExplicitSession, path: str) -> Iterator[tuple[str, str, str]]:

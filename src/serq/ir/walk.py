@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
-from msgspec.structs import fields
 
 from serq.ir import model as ir
 
@@ -72,9 +71,9 @@ def parts(expression: object, path: str) -> Iterator[tuple[object, str]]:
             pending += [(inner, f"{here}[{i}]") for i, inner in enumerate(value)][::-1]
         elif isinstance(value, Struct):
             pending += [
-                (getattr(value, f.name), f"{here}.{f.encode_name}")
-                for f in reversed(fields(type(value)))
-                if f.name not in ("function", "distribution", "op", "of", "name") and not _is_index_name(value, f.name)
+                (getattr(value, name), f"{here}.{written}")
+                for name, written in reversed(list(ir.fields_of(type(value))))
+                if name not in ("function", "distribution", "op", "of", "name") and not _is_index_name(value, name)
             ]
 
 

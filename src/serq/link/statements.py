@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from dataclasses import field as attribute
 from typing import assert_never
 
-from msgspec.structs import fields
-
 from serq.ir import model as ir
 from serq.ir.evaluate import NotConstant, Terms, evaluate, number
 from serq.ir.walk import parts, statements
@@ -305,9 +303,9 @@ def _reads_of(item: ir.Statement, name: str, path: str) -> Iterator[str]:
     skipped = {"body", "then", "otherwise"} if isinstance(item, ir.Hold | ir.Branch | ir.Loop) else set()
     if isinstance(item, ir.Hold):
         skipped |= {"cache", "lease"} if item.cache is not None else {"lease"}
-    for field in fields(type(item)):
-        if field.name in skipped or field.name in ("name", "mode"):
+    for field, written in ir.fields_of(type(item)):
+        if field in skipped or field in ("name", "mode"):
             continue
-        for part, here in parts(getattr(item, field.name), f"{path}.{field.encode_name}"):
+        for part, here in parts(getattr(item, field), f"{path}.{written}"):
             if isinstance(part, str) and part == name:
                 yield here

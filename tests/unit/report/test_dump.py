@@ -7,9 +7,10 @@ import pytest
 from librt.vecs import vec
 from mypy_extensions import i64
 
+import serq
 from serq.diagnostics import ProgramError
 from serq.engine.results import GaugeResult, ObserveResult, RunResult
-from serq.report.dump import check_dump_directory, write_dump
+from serq.report.dump import DumpWriter, check_dump_directory
 
 
 def recorded_run() -> RunResult:
@@ -21,6 +22,11 @@ def recorded_run() -> RunResult:
     gauge.times, gauge.values = vec[float]([0.0, 0.5]), vec[float]([0.0, 1e22])
     result.observes, result.gauges = [observe, ObserveResult("none", is_test=True)], [gauge]
     return result
+
+
+def write_dump(result: RunResult, directory: str) -> None:
+    with DumpWriter(directory) as writer:
+        writer.finish(result)
 
 
 def test_files_hold_every_sample_exactly(tmp_path: Path) -> None:
@@ -67,3 +73,36 @@ def test_a_dump_directory_has_a_name() -> None:
     with pytest.raises(ProgramError) as failed:
         check_dump_directory("")
     assert [found.name for found in failed.value.diagnostics] == ["dump-not-writable"]
+
+
+def test_samples_go_to_the_file_while_the_run_goes_on(tmp_path: Path) -> None:
+    """20 000 samples of one observe: at most 4096 rows are held, and the file has every one in order."""
+    text = """
+    workload { arrive closed(1); } stage z : delay;
+    session { loop { run z (1); observe a = now / 4; } } run { horizon 20000; }
+    """
+    program = serq.loads(text)
+    with DumpWriter(str(tmp_path / "d")) as writer:
+        finished = program.simulate(sink=writer)
+        assert len(finished.samples("a").times) == 20000 % 4096
+        assert not (tmp_path / "d" / "a.csv").exists()
+        writer.finish(finished.result)
+    lines = (tmp_path / "d" / "a.csv").read_text().splitlines()
+    assert lines[1:] == [f"{float(t)},0,0,{t / 4}" for t in range(1, 20001)]
+    assert finished.report.to_json() == program.run().to_json()
+    assert os.listdir(tmp_path / "d") == ["a.csv"]
+
+
+def test_a_run_that_stops_leaves_no_directory(tmp_path: Path) -> None:
+    """It had written samples by then; a directory that was there before stays."""
+    text = """
+    workload { arrive closed(1); } stage z : delay;
+    session { loop { run z (1); observe a = now; branch (now == 9000 ? 2 : 1) {} } }
+    run { horizon 20000; }
+    """
+    (tmp_path / "kept").mkdir()
+    for folder in ("kept", "new/deeper"):
+        with pytest.raises(serq.RunFailed), DumpWriter(str(tmp_path / folder)) as writer:
+            serq.loads(text).simulate(sink=writer)
+    assert sorted(os.listdir(tmp_path)) == ["kept"]
+    assert os.listdir(tmp_path / "kept") == []
