@@ -1,7 +1,7 @@
 """Compile the engine ahead of time where that is possible, and say so where it is not.
 
-What is compiled: the engine (all but `assemble.py` and `refusals.py`, which read the linker's records) and the arithmetic it
-calls, as one mypyc group, so that calls between their modules are native. The same files run uncompiled, with the
+What is compiled: the engine (all but `assemble.py` and `refusals.py`, which read the linker's records) and the
+arithmetic it calls, as one mypyc group, so that calls between their modules are native. The same files run uncompiled, with the
 same results bit for bit (`-ffp-contract=off`: no multiply-add is fused), about twenty times slower.
 
 Fallback: with `SERQ_PURE=1`, without mypy, or without a C compiler that finds Python's headers, the package is

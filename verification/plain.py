@@ -3,7 +3,7 @@
     python -m verification.plain --n 2000            random programs of two kinds, and every example
     python -m verification.plain --n 100 DIRECTORY   and every program under a directory
 
-Each is run three times: as it is, with the loop (`--plain`), and as it is with the invariants checked after every event.
+Each is run three times: as it is, with the loop (`--plain`), and as it is with the invariants checked at every event.
 Report, samples, gauges and notes must be the same to the last bit.  Exit 1 with the first differences otherwise.
 """
 

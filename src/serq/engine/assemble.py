@@ -151,9 +151,10 @@ class _Assembly:
             self._finish_stage(stage, declared)
         for pool, declared_pool in zip(world.pools, program.pools, strict=True):
             self._finish_pool(pool, declared_pool)
-        world.settling_stages.extend(
-            s for s in world.stages if isinstance(s, ProcessorSharing | StepEngine) and not s.is_shared
-        )
+        for stage in reversed(world.stages):
+            if isinstance(stage, ProcessorSharing | StepEngine):
+                stage.next_settling = world.first_settling
+                world.first_settling = stage
         world.sharing.stages.extend(s for s in world.stages if isinstance(s, SharedStage))
         world.observes.extend(ObserveResult(o.name, o.is_test) for o in program.observes)
         world.gauges.extend(GaugeResult(g.name) for g in program.gauges)
@@ -162,7 +163,7 @@ class _Assembly:
         self._place(EndStatement(-1))
         self._connect()
         self._workload()
-        world.has_settling = bool(world.settling_stages or world.sharing.stages)
+        world.has_settling = bool(world.first_settling or world.sharing.stages)
         return Simulation(world, program.horizon, program.warmup, gauges, records_samples, checks)
 
     # -------------------------------------------------------------------------------------------- declarations

@@ -14,6 +14,7 @@ from typing import Final
 from mypy_extensions import i64
 
 LARGEST: Final = 1.7976931348623157e308  # the greatest finite float
+SPLITTER: Final = 134217729.0  # 2**27 + 1
 
 
 class TimeAverage:
@@ -58,39 +59,47 @@ class TimeAverage:
 class RunningSum:
     """The sum of the terms that are there, kept while they come and go in any order.
 
-    Two doubles hold it, the second what the first rounds off, so the value is the exact sum rounded to a double, but
-    for about 1e-32 of the greatest sum there was at each change. Infinite terms are counted apart: nothing takes them
-    out of a sum.
+    Two doubles hold it, the second what the first rounds off, so the sum is exact but for about 1e-32 of the greatest
+    one there was at each change, and a sum of no terms is 0. Infinite terms are counted apart: nothing takes them out
+    of a sum.
     """
 
     def __init__(self) -> None:
+        self.count: i64 = 0
         self.high = 0.0
         self.low = 0.0
-        self.infinite_terms: i64 = 0
+        self.infinite_count: i64 = 0
 
     def add(self, term: float) -> None:
         """Let a term of 0 or more come."""
         if term > LARGEST:
-            self.infinite_terms += 1
+            self.infinite_count += 1
         else:
+            self.count += 1
             self._change(term)
 
     def take(self, term: float) -> None:
         """Let a term that came go."""
         if term > LARGEST:
-            self.infinite_terms -= 1
+            self.infinite_count -= 1
+            return
+        self.count -= 1
+        if self.count == 0:
+            self.high = 0.0
+            self.low = 0.0
         else:
             self._change(-term)
 
-    def clear(self) -> None:
-        """Let no term be left."""
-        self.high = 0.0
-        self.low = 0.0
-        self.infinite_terms = 0
-
-    def value(self) -> float:
-        """Give the sum."""
-        return math.inf if self.infinite_terms > 0 else self.high
+    def above(self, level: float) -> float:
+        """Give the sum of what the terms have above a level that none is below."""
+        if self.infinite_count > 0:
+            return math.inf
+        # in two halves of 26 bits, whose products with a count are exact
+        split = SPLITTER * level
+        upper = split - (split - level)
+        count = float(self.count)
+        left = ((self.high - count * upper) - count * (level - upper)) + self.low
+        return left if left > 0.0 else 0.0
 
     def _change(self, by: float) -> None:
         high = self.high

@@ -21,7 +21,7 @@ def check_world(w: World) -> None:
     """Check every pool, every session that waits, and the clock."""
     if w.ready_first is not None:
         raise AssertionError("a session is ready, but the instant has settled")
-    for stage in w.settling_stages:
+    for stage in w.stages:
         if isinstance(stage, StepEngine):
             _check_engine(stage)
     waiting = 0

@@ -134,8 +134,7 @@ class Job(Event):
         self.job_number: i64 = job_number
         self.ahead: Job | None = None  # in a stage's line
         self.behind: Job | None = None
-        # processor sharing: the virtual time at which the job is done
-        self.tag = 0.0
+        self.slot: i64 = -1  # in a processor-sharing stage's heap
         # a step stage's resident
         self.is_decode = False
         self.admission: i64 = NEVER_ADMITTED

@@ -18,6 +18,7 @@ from serq.engine.expressions import Expression
 from serq.engine.results import RunError, shown
 from serq.engine.session import Job
 from serq.engine.streams import STAGE
+from serq.engine.tags import TagHeap
 
 if TYPE_CHECKING:
     from serq.engine.world import World
@@ -39,6 +40,7 @@ class Stage:
         self.iterations: i64 = 0
         self.estimates = Estimates()
         self.needs_settling = False  # at the end of the settle: a new completion time, an iteration
+        self.next_settling: Stage | None = None  # of the stages the world lets settle
         self.is_work_read = (
             False  # whether the program reads `work(stage)`, so that the jobs in service are kept in line
         )
@@ -162,44 +164,35 @@ class JobLine:
             behind.ahead = ahead
             job.behind = None
 
-    def time_left(self, now: float) -> float:
-        """Give the sum of what the jobs in service, each at rate 1, have left [t]."""
-        total = 0.0
-        job = self.head
-        while job is not None:
-            total += job.at - now
-            job = job.behind
-        return total
-
 
 class Delay(Stage):
     """Every job on its own at rate 1."""
 
     def __init__(self, index: int, name: str, member: int) -> None:
         super().__init__(index, name, member)
-        self.jobs = JobLine()
+        self.ends = RunningSum()  # when the jobs present will be done; kept where `work(stage)` is read
 
     def start(self, w: World, job: Job) -> None:
         self.count_in(w, job)
         job.started_at = w.now
-        if self.is_work_read:
-            self.jobs.append(job)
         w.calendar.schedule(job, w.now + job.work)
+        if self.is_work_read:
+            self.ends.add(job.at)
 
     def complete(self, job: Job, w: World) -> None:
         if self.is_work_read:
-            self.jobs.remove(job)
+            self.ends.take(job.at)
         self.count_out(w)
         self.record(w, job)
 
     def remove(self, w: World, job: Job) -> None:
         if self.is_work_read:
-            self.jobs.remove(job)
+            self.ends.take(job.at)
         w.calendar.cancel(job)
         self.count_out(w)
 
     def work_left(self, w: World) -> float:
-        return self.jobs.time_left(w.now)
+        return self.ends.above(w.now)
 
 
 class Fifo(Stage):
@@ -210,8 +203,8 @@ class Fifo(Stage):
         self.server_count: i64 = server_count
         self.busy: i64 = 0
         self.line = JobLine()
-        # kept only where `work(stage)` is read
-        self.in_service = JobLine()
+        # kept where `work(stage)` is read: when the jobs in service will be done, what those in line ask for
+        self.ends = RunningSum()
         self.waiting_work = RunningSum()
 
     def start(self, w: World, job: Job) -> None:
@@ -226,14 +219,14 @@ class Fifo(Stage):
     def _serve(self, w: World, job: Job) -> None:
         self.busy += 1
         job.started_at = w.now
-        if self.is_work_read:
-            self.in_service.append(job)
         w.calendar.schedule(job, w.now + job.work)
+        if self.is_work_read:
+            self.ends.add(job.at)
 
     def _stop_serving(self, job: Job) -> None:
         self.busy -= 1
         if self.is_work_read:
-            self.in_service.remove(job)
+            self.ends.take(job.at)
 
     def _serve_next(self, w: World) -> None:
         head = self.line.head
@@ -241,14 +234,8 @@ class Fifo(Stage):
             job = head
             self.line.drop_first(job)
             if self.is_work_read:
-                self._forget_work(job)
+                self.waiting_work.take(job.work)
             self._serve(w, job)
-
-    def _forget_work(self, job: Job) -> None:
-        """Take the work of a job that left the line out of the sum; nothing is left of it when the line is empty."""
-        self.waiting_work.take(job.work)
-        if self.line.head is None:
-            self.waiting_work.clear()
 
     def complete(self, job: Job, w: World) -> None:
         self._stop_serving(job)
@@ -265,13 +252,13 @@ class Fifo(Stage):
         else:
             self.line.remove(job)
             if self.is_work_read:
-                self._forget_work(job)
+                self.waiting_work.take(job.work)
 
     def busy_count(self, w: World) -> float:
         return float(self.busy)
 
     def work_left(self, w: World) -> float:
-        return self.in_service.time_left(w.now) + self.waiting_work.value()
+        return self.ends.above(w.now) + self.waiting_work.above(0.0)
 
 
 class NextCompletion(Event):
@@ -297,11 +284,12 @@ class ProcessorSharing(Stage):
     def __init__(self, index: int, name: str, member: int, capacity: Expression) -> None:
         super().__init__(index, name, member)
         self.capacity = capacity
-        self.jobs: list[Job] = []  # a binary heap by (tag, job number)
+        self.jobs = TagHeap()
         self.virtual = 0.0
         self.rate = 0.0
         self.advanced_at = 0.0
         self.next_completion = NextCompletion(self)
+        self.tags = RunningSum()  # kept where `work(stage)` is read
 
     def _advance(self, w: World) -> None:
         if w.now > self.advanced_at:
@@ -313,39 +301,40 @@ class ProcessorSharing(Stage):
         self._advance(w)
         self.count_in(w, job)
         job.started_at = w.now
-        job.tag = self.virtual + job.work
-        self.jobs.append(job)
-        self._rise(len(self.jobs) - 1)
+        tag = self.virtual + job.work
+        self.jobs.push(job, tag)
+        if self.is_work_read:
+            self.tags.add(tag)
         self.needs_settling = True
 
     def complete_first(self, w: World) -> None:
         """Let the job with the smallest tag be done: its completion time has come."""
-        job = self.jobs[0]
-        self.virtual = job.tag
+        tag = self.jobs.first_tag()
+        self.virtual = tag
         self.advanced_at = w.now
-        self._take_out(0)
+        job = self.jobs.pop()
         self.count_out(w)
         self.record(w, job)
-        self._changed()
+        self._changed(tag)
 
-    def _changed(self) -> None:
+    def _changed(self, tag: float) -> None:
+        """Take note that the job of a tag left."""
         self.needs_settling = True
-        if len(self.jobs) == 0:
+        if self.is_work_read:
+            self.tags.take(tag)
+        if self.jobs.size == 0:
             self.virtual = 0.0  # nothing refers to the virtual clock: keep its digits
 
     def remove(self, w: World, job: Job) -> None:
         self._advance(w)
-        i: i64 = 0
-        while self.jobs[i] is not job:
-            i += 1
-        self._take_out(i)
+        tag = self.jobs.remove(job)
         self.count_out(w)
-        self._changed()
+        self._changed(tag)
 
     def settle(self, w: World) -> None:
         self.needs_settling = False
         self._advance(w)
-        present = len(self.jobs)
+        present: i64 = self.jobs.size
         if present == 0:
             self.rate = 0.0
             w.calendar.cancel(self.next_completion)
@@ -358,9 +347,9 @@ class ProcessorSharing(Stage):
                 f"the capacity of stage `{self.name}` with {present} present is {shown(capacity)}; it is 0 or more",
                 self.capacity.site,
             )
-        self.rate = capacity / float(present)
+        self.rate = capacity / w.present
         if self.rate > 0.0:
-            wait = (self.jobs[0].tag - self.virtual) / self.rate
+            wait = (self.jobs.first_tag() - self.virtual) / self.rate
             w.calendar.schedule(self.next_completion, w.now + (wait if wait > 0.0 else 0.0))
         else:
             w.calendar.cancel(self.next_completion)
@@ -369,47 +358,4 @@ class ProcessorSharing(Stage):
         virtual = self.virtual
         if self.rate > 0.0:
             virtual += self.rate * (w.now - self.advanced_at)
-        total = 0.0
-        for job in self.jobs:
-            total += job.tag - virtual
-        return total
-
-    def _take_out(self, place: i64) -> None:
-        jobs = self.jobs
-        last = jobs.pop()
-        if place < len(jobs):
-            jobs[place] = last
-            self._sink(place)
-            self._rise(place)
-
-    def _rise(self, place: i64) -> None:
-        jobs = self.jobs
-        job = jobs[place]
-        while place > 0:
-            above: i64 = (place - 1) >> 1
-            parent = jobs[above]
-            if parent.tag < job.tag or (parent.tag == job.tag and parent.job_number < job.job_number):
-                break
-            jobs[place] = parent
-            place = above
-        jobs[place] = job
-
-    def _sink(self, place: i64) -> None:
-        jobs = self.jobs
-        size: i64 = len(jobs)
-        job = jobs[place]
-        while True:
-            child: i64 = 2 * place + 1
-            if child >= size:
-                break
-            lower = jobs[child]
-            if child + 1 < size:
-                other = jobs[child + 1]
-                if other.tag < lower.tag or (other.tag == lower.tag and other.job_number < lower.job_number):
-                    child += 1
-                    lower = other
-            if job.tag < lower.tag or (job.tag == lower.tag and job.job_number < lower.job_number):
-                break
-            jobs[place] = lower
-            place = child
-        jobs[place] = job
+        return self.tags.above(virtual)

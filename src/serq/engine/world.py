@@ -74,7 +74,7 @@ class World:
         self.first_statement: Statement = EndStatement(-1)
         self.pools: list[Pool] = []
         self.stages: list[Stage] = []
-        self.settling_stages: list[Stage] = []  # ps and step stages, in the order declared
+        self.first_settling: Stage | None = None  # of the ps and step stages, in the order declared
         self.has_settling = False  # whether there is one, or a shared stage
         self.sharing = Sharing(is_maxmin)
         self.workload = Workload()
@@ -311,39 +311,54 @@ class World:
         while True:
             # asked once: what a stage schedules in this very settle for this instant holds no engine back
             is_last_event = not self.calendar.is_due(self.now)
-            for stage in self.settling_stages:
+            place = self.first_settling
+            while place is not None:
+                stage = place
                 if stage.needs_settling or (stage.is_step and is_last_event):
                     stage.settle(self)
+                place = stage.next_settling
             if self.sharing.needs_settling:
                 self.sharing.settle(self)
             if self.ready_first is None:
                 break
             self._come_to_rest()
         # a job may have come to a stage from within an iteration that a later stage started
-        for stage in self.settling_stages:
+        place = self.first_settling
+        while place is not None:
+            stage = place
             if stage.needs_settling:
                 stage.settle(self)
+            place = stage.next_settling
 
     def others_rest(self, engine: StepEngine) -> bool:
         """Tell whether a settle has nothing to do at any stage but this one."""
-        for stage in self.settling_stages:
+        place = self.first_settling
+        while place is not None:
+            stage = place
             if stage is not engine and (stage.needs_settling or (stage.is_step and not stage.rests())):
                 return False
+            place = stage.next_settling
         return True
 
     def settle_after(self, engine: StepEngine) -> None:
         """Do what is left of a settle once an engine has formed its iteration in it, the others at rest before."""
         is_later = False
-        for stage in self.settling_stages:
+        place = self.first_settling
+        while place is not None:
+            stage = place
             if stage is engine:
                 is_later = True
             elif stage.needs_settling or (is_later and stage.is_step):
                 stage.settle(self)
+            place = stage.next_settling
         if self.sharing.needs_settling:
             self.sharing.settle(self)
-        for stage in self.settling_stages:
+        place = self.first_settling
+        while place is not None:
+            stage = place
             if stage.needs_settling:
                 stage.settle(self)
+            place = stage.next_settling
         self.is_settled = self.ready_first is None
 
     def serve_pools(self) -> bool:
@@ -463,6 +478,8 @@ class World:
                 session.leases = None
             session.behind = self.spare_session
             self.spare_session = session
+        else:
+            session.job = None  # each holds the other: what they leave in a cache would hold both for ever
         if self.workload.is_closed:
             if self.replaced_at != self.now:
                 self.replaced_at = self.now

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import inf, isclose
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,8 +46,8 @@ def test_an_empty_window_has_no_average() -> None:
     assert average.mean(1.0, 1.0) == 0.0
 
 
-@given(st.lists(st.floats(0.0, 1e9), max_size=30), st.randoms(use_true_random=False))
-def test_a_running_sum_is_the_exact_sum_of_what_is_left(terms: list[float], random) -> None:  # type: ignore[no-untyped-def]
+@given(st.lists(st.floats(0.0, 1e9), max_size=30), st.floats(0.0, 1.0), st.randoms(use_true_random=False))
+def test_a_running_sum_is_the_exact_sum_of_what_is_left(terms: list[float], share: float, random: Random) -> None:
     """Whatever went and in what order: a plain sum would keep the rounding of every term that passed through."""
     running = RunningSum()
     present: list[float] = []
@@ -55,8 +56,11 @@ def test_a_running_sum_is_the_exact_sum_of_what_is_left(terms: list[float], rand
         present.append(term)
         if random.random() < 0.4:
             running.take(present.pop(random.randrange(len(present))))
-        exact = sum((Fraction(left) for left in present), Fraction(0))
-        assert abs(Fraction(running.value()) - exact) <= Fraction(2) ** -53 * exact + Fraction(1, 10**20)
+        level = share * min(present, default=0.0)
+        exact = sum((Fraction(left) - Fraction(level) for left in present), Fraction(0))
+        # three roundings: of the sum less the one half of the levels, less the other, and with what was rounded off
+        error = 3 * Fraction(2) ** -53 * (exact + len(present) * Fraction(level)) + Fraction(1, 10**20)
+        assert abs(Fraction(running.above(level)) - exact) <= error
 
 
 def test_a_running_sum_forgets_an_infinite_term() -> None:
@@ -64,10 +68,10 @@ def test_a_running_sum_forgets_an_infinite_term() -> None:
     running = RunningSum()
     running.add(0.1)
     running.add(inf)
-    assert running.value() == inf
+    assert running.above(0.0) == inf
     running.take(inf)
-    assert running.value() == 0.1
+    assert running.above(0.0) == 0.1
     running.add(1e17)
+    running.take(0.1)
     running.take(1e17)
-    running.clear()
-    assert running.value() == 0.0
+    assert running.above(0.0) == 0.0
