@@ -61,7 +61,7 @@ verify: $(stamps)/test $(stamps)/verify  ## hold the simulator against closed fo
 	$(python) -m verification --seeds 20 --jobs 2
 
 bench: $(stamps)/bench  ## measure speed on the named programs
-	$(python) benchmarks/run.py
+	$(python) benchmarks/run.py --against last
 
 golden: $(stamps)/test  ## record the expected outputs anew; read the difference before you commit it
 	$(python) -m pytest -q -n $(WORKERS) --update-golden tests
