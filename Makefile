@@ -85,7 +85,7 @@ rules:  ## which rules of docs/vllm.md to read again for the vLLM under SOURCES 
 	$(PYTHON) -m verification.vllm_rules $(SOURCES)
 
 bench: $(stamps)/bench  ## measure speed on the named programs
-	$(python) benchmarks/run.py
+	$(python) benchmarks/run.py --against last
 
 golden: $(stamps)/test  ## record the expected outputs anew; read the difference before you commit it
 	$(python) -m pytest -q -n $(WORKERS) --update-golden tests
