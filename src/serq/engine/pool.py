@@ -322,6 +322,8 @@ class Pool:
             w.own(session, self.index, entry)
             if self.keys_read_attributes:
                 session.released_attributes = session.attributes[:]
+            if kept > allocation.amount:
+                self.make_room(w, 0.0)  # a hold smaller than the prefix it took keeps more than it gives back
 
     # ------------------------------------------------------------------------------------------- prefix cache
 
