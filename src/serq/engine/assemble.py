@@ -47,6 +47,8 @@ CHAINED_MIN = 8
 """A left-deep chain of one operator with more terms than this (an aggregate written out) is evaluated in a loop."""
 
 TOTALS = frozenset({"residents", "decoders", "kv_decode", "kv_prefill"})
+OF_ENTRIES = frozenset({"size", "last"})
+"""What an eviction key may read besides attributes and still change only when it is told."""
 ESTIMATES = frozenset({"price", "est_lambda", "est_rho", "est_wait"})
 
 _BINARY: dict[str, Callable[[ex.Expression, ex.Expression, int], ex.Expression]] = {
@@ -194,6 +196,10 @@ class _Assembly:
         read = declared.evict if spill is None else (*declared.evict, spill.work, spill.when)
         pool.keys_read_attributes = any(reads_attributes(e) for e in read)
         pool.queue_keys = [self._expression(key) for key in declared.queue]
+        pool.queue_keys_stay = all(reads_only(key, frozenset()) for key in declared.queue)
+        if declared.evict and all(reads_only(key, OF_ENTRIES) for key in declared.evict):
+            pool.evict_keys_stay = True
+            self.world.ranks_entries = True
         if declared.preempt == "lifo":
             pool.preempt_rule = PREEMPT_LIFO
         elif declared.preempt == "by":
@@ -457,6 +463,14 @@ def parts_of(e: li.LinkedExpression) -> Iterator[li.LinkedExpression]:
 def reads_context(e: li.LinkedExpression, names: frozenset[str]) -> bool:
     """Tell whether an expression reads one of some context variables."""
     return any(part.op == "context" and part.name in names for part in parts_of(e))
+
+
+def reads_only(e: li.LinkedExpression, names: frozenset[str]) -> bool:
+    """Tell whether an expression reads nothing but attributes and some context variables: no state, no draw."""
+    return all(
+        part.op != "draw" and part.reference is None and (part.op != "context" or part.name in names)
+        for part in parts_of(e)
+    )
 
 
 def reads_attributes(e: li.LinkedExpression) -> bool:

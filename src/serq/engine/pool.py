@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mypy_extensions import i64
+
 from serq.arithmetic import round_down, round_up
 from serq.engine.averages import TimeAverage
 from serq.engine.expressions import Expression, amount
 from serq.engine.line import SessionLine
 from serq.engine.orders import evaluate_keys, precedes
 from serq.engine.preemption import PREEMPT_NONE, choose_victim
+from serq.engine.ranks import RankHeap
 from serq.engine.results import RunError, shown
 from serq.engine.session import (
     CACHED,
@@ -66,10 +69,12 @@ class Pool:
         self.cap = cap
         self.block = block
         self.evict_keys: list[Expression] = []
+        self.evict_keys_stay = False  # they read attributes and the entry alone: `touch` tells when they change
         self.keys_read_attributes = False
         self.preempt_rule = PREEMPT_NONE
         self.preempt_keys: list[Expression] = []
         self.queue_keys: list[Expression] = []
+        self.queue_keys_stay = False  # they read nothing but attributes, so they are the same as long as one waits
         self.admit_via: StepEngine | None = None
         self.engines: list[StepEngine] = []  # whose memory it is
         self.spill: Spill | None = None
@@ -81,9 +86,15 @@ class Pool:
         self.holders = TimeAverage()
         self.preempted: list[Session] = []  # ahead of every key, the latest last
         self.line = SessionLine()
+        self.line_ranks = RankHeap()  # of those in the line whose keys were evaluated, when keys stay
+        self.first_unranked: Session | None = None  # in the line; those behind it are not ranked either
+        self.joined_count: i64 = 0
         self.growers = SessionLine()
         self.first_entry: CacheEntry | None = None
         self.last_entry: CacheEntry | None = None
+        self.entry_ranks = RankHeap()  # of the entries whose keys were evaluated, when keys stay
+        self.first_unranked_entry: CacheEntry | None = None  # in release order; those after it are not ranked either
+        self.stale_entries: list[CacheEntry] = []  # ranked by keys that may have changed
         self.first_allocation: Allocation | None = None
         self.last_allocation: Allocation | None = None
         # counters
@@ -122,6 +133,8 @@ class Pool:
             self.preempted.append(session)
         else:
             self.line.append(session)
+            if self.first_unranked is None:
+                self.first_unranked = session
         self.queue.add(1.0, w.now)
         if self.admit_via is None:
             w.waiting_count += 1
@@ -132,6 +145,10 @@ class Pool:
             self.preempted.remove(session)
             session.is_preempted = False
         else:
+            if session.place >= 0:
+                self.line_ranks.remove(session)
+            elif self.first_unranked is session:
+                self.first_unranked = session.behind
             self.line.remove(session)
         self.queue.add(-1.0, w.now)
         if self.admit_via is None:
@@ -150,6 +167,8 @@ class Pool:
         assert best is not None
         if len(self.queue_keys) == 0 or line.count == 1:
             return best
+        if self.queue_keys_stay:
+            return self._first_ranked(w)
         best_keys = self._keys_of(w, best)
         session = best.behind
         while session is not None:
@@ -159,6 +178,20 @@ class Pool:
                 best_keys = keys
             session = session.behind
         return best
+
+    def _first_ranked(self, w: World) -> Session:
+        """Rank those who joined since the last choice; give the first of all."""
+        session = self.first_unranked
+        while session is not None:
+            session.keys = self._keys_of(w, session)
+            session.rank_number = self.joined_count
+            self.joined_count += 1
+            self.line_ranks.push(session)
+            session = session.behind
+        self.first_unranked = None
+        first = self.line_ranks.first()
+        assert isinstance(first, Session)
+        return first
 
     def _keys_of(self, w: World, session: Session) -> list[float]:
         w.enter(session)
@@ -210,6 +243,7 @@ class Pool:
             self.wait_sum += w.now - session.joined_at
             self.wait_count += 1
         w.attributes[CACHED] = most
+        w.touch(session)
         session.hold = ActiveHold(statement, allocations, session.hold)
         session.admission = w.admission_count
         w.admission_count += 1
@@ -285,12 +319,18 @@ class Pool:
         else:
             last.after = entry
         self.last_entry = entry
+        if self.first_unranked_entry is None:
+            self.first_unranked_entry = entry
         self.cached.add(entry.amount, w.now)
 
     def unlink(self, w: World, entry: CacheEntry) -> None:
         """Take an entry out of the cache altogether."""
         before = entry.before
         after = entry.after
+        if entry.place >= 0:
+            self.entry_ranks.remove(entry)
+        elif self.first_unranked_entry is entry:
+            self.first_unranked_entry = after
         if before is None:
             self.first_entry = after
         else:
@@ -326,6 +366,7 @@ class Pool:
         assert entries is not None
         entries[self.index] = None
         entry.amount -= consumed
+        self.make_stale(entry)
         self.cached.add(-consumed, w.now)
         if self.keys_read_attributes:
             # a remainder is a thing of its own: its keys read what the session was when it split
@@ -349,6 +390,7 @@ class Pool:
         if self.block > 0.0 and piece > self.block:
             piece = self.block
             entry.amount -= piece
+            self.make_stale(entry)
             self.cached.add(-piece, w.now)
         else:
             self.unlink(w, entry)
@@ -363,6 +405,12 @@ class Pool:
         if len(self.evict_keys) == 0:
             return first
         inside = w.session
+        if self.evict_keys_stay:
+            self._rank_entries(w)
+            w.enter_or_leave(inside)
+            least = self.entry_ranks.first()
+            assert isinstance(least, CacheEntry)
+            return least
         best = first
         best_keys = self._eviction_keys(w, first)
         entry = first.after
@@ -374,6 +422,30 @@ class Pool:
             entry = entry.after
         w.enter_or_leave(inside)
         return best
+
+    def make_stale(self, entry: CacheEntry) -> None:
+        """Take note that what the keys of an entry read may have changed."""
+        if entry.place >= 0 and not entry.is_stale:
+            entry.is_stale = True
+            self.stale_entries.append(entry)
+
+    def _rank_entries(self, w: World) -> None:
+        """Put the entries in order whose keys are not those they have now."""
+        if w.running is not None:
+            w.touch(w.running)  # it may have set an attribute since it last let go of the world
+        for entry in self.stale_entries:
+            entry.is_stale = False
+            if entry.place >= 0:
+                entry.keys = self._eviction_keys(w, entry)
+                self.entry_ranks.put_in_order(entry)
+        self.stale_entries.clear()
+        unranked = self.first_unranked_entry
+        while unranked is not None:
+            unranked.keys = self._eviction_keys(w, unranked)
+            unranked.rank_number = unranked.number
+            self.entry_ranks.push(unranked)
+            unranked = unranked.after
+        self.first_unranked_entry = None
 
     def _enter_entry(self, w: World, entry: CacheEntry, size: float, is_live: bool) -> None:
         """Set the moment of an eviction key: the owner's attributes now while it lives, else as it last released.

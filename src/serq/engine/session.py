@@ -12,6 +12,7 @@ from librt.vecs import vec
 from mypy_extensions import i64
 
 from serq.engine.calendar import Event
+from serq.engine.ranks import Ranked
 
 if TYPE_CHECKING:
     from serq.engine.pool import Pool
@@ -38,7 +39,7 @@ COMPUTED: Final = 3
 BUILTIN_COUNT: Final = 4
 
 
-class CacheEntry:
+class CacheEntry(Ranked):
     """A cached prefix: so many units of a pool, in release order.
 
     `session.entries[pool]` is the one the session can find; a remainder or a replaced one is dead: still there, with
@@ -47,10 +48,12 @@ class CacheEntry:
     """
 
     def __init__(self, session: Session, amount: float, released_at: float, number: i64) -> None:
+        super().__init__()
         self.session = session
         self.amount = amount
         self.released_at = released_at
         self.number: i64 = number
+        self.is_stale = False  # what its keys read may have changed since they were evaluated
         self.before: CacheEntry | None = None
         self.after: CacheEntry | None = None
 
@@ -169,10 +172,11 @@ class Job(Event):
         self.stage.complete(self, world)
 
 
-class Session:
-    """One session: what it knows and where it is."""
+class Session(Ranked):
+    """One session: what it knows and where it is; its rank is that in a waiting line."""
 
     def __init__(self, serial: i64, attribute_count: int, first: Statement) -> None:
+        super().__init__()
         self.serial: i64 = serial
         self.attributes: vec[float] = vec[float]([0.0] * attribute_count)
         self.attributes[SERIAL] = float(serial)
@@ -199,7 +203,8 @@ class Session:
         self.preemptions: list[PreemptionMark] | None = None
         self.was_stuck = False
         self.stuck_note: RunNote | None = None  # while it is stuck
-        self.behind: Session | None = None  # in the one line it is in
+        self.ahead: Session | None = None  # in the one line it is in
+        self.behind: Session | None = None
         # the trace
         self.trace_session: i64 = -1
         self.trace_row: i64 = 0
