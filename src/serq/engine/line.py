@@ -30,6 +30,7 @@ class SessionLine:
             self.head = session
         else:
             tail.behind = session
+            session.ahead = tail
         self.tail = session
         self.count += 1
 
@@ -42,6 +43,7 @@ class SessionLine:
         if behind is None:
             self.tail = None
         else:
+            behind.ahead = None
             session.behind = None
         self.count -= 1
         return session
@@ -51,13 +53,15 @@ class SessionLine:
         if self.head is session:
             self.pop_first()
             return
-        ahead = self.head
-        while ahead is not None and ahead.behind is not session:
-            ahead = ahead.behind
+        ahead = session.ahead
         if ahead is None:
             return
-        ahead.behind = session.behind
-        if session.behind is None:
+        behind = session.behind
+        ahead.behind = behind
+        if behind is None:
             self.tail = ahead
+        else:
+            behind.ahead = ahead
+        session.ahead = None
         session.behind = None
         self.count -= 1

@@ -19,6 +19,7 @@ from serq.engine.expressions import Expression, amount
 from serq.engine.line import SessionLine
 from serq.engine.orders import evaluate_keys, precedes
 from serq.engine.preemption import PREEMPT_NONE, choose_victim
+from serq.engine.ranks import RankHeap
 from serq.engine.results import RunError, shown
 from serq.engine.session import (
     CACHED,
@@ -69,17 +70,18 @@ class Pool:
         self.cap = cap
         self.block = block
         self.evict_keys: list[Expression] = []
+        self.evict_keys_stay = False  # they read attributes and the entry alone: `touch` tells when they change
         self.keys_read_attributes = False
         self.preempt_rule = PREEMPT_NONE
         self.preempt_keys: list[Expression] = []
         self.serves_on = False  # after a grower that was its own victim the iteration goes on with the next resident
         self.queue_keys: list[Expression] = []
+        self.queue_keys_stay = False  # they read nothing but attributes, so they are the same as long as one waits
         self.admit_via: StepEngine | None = None
         self.engines: list[StepEngine] = []  # whose memory it is
         self.spill: Spill | None = None
         self.unfit_waits = False
         # the last refusal, while trying again would change nothing
-        self.keys_are_fixed = True  # the order of the line is the same until somebody joins or leaves
         self.line_number: i64 = 0  # rises when somebody joins or leaves
         self.refusing_pool: Pool | None = None
         self.refused_line: i64 = -1
@@ -92,9 +94,15 @@ class Pool:
         self.holders = TimeAverage()
         self.preempted: list[Session] = []  # ahead of every key, the latest last
         self.line = SessionLine()
+        self.line_ranks = RankHeap()  # of those in the line whose keys were evaluated, when keys stay
+        self.first_unranked: Session | None = None  # in the line; those behind it are not ranked either
+        self.joined_count: i64 = 0
         self.growers = SessionLine()
         self.first_entry: CacheEntry | None = None
         self.last_entry: CacheEntry | None = None
+        self.entry_ranks = RankHeap()  # of the entries whose keys were evaluated, when keys stay
+        self.first_unranked_entry: CacheEntry | None = None  # in release order; those after it are not ranked either
+        self.stale_entries: list[CacheEntry] = []  # ranked by keys that may have changed
         self.first_allocation: Allocation | None = None
         self.last_allocation: Allocation | None = None
         # counters
@@ -112,9 +120,10 @@ class Pool:
 
     def whole_blocks_up(self, units: float) -> float:
         """Round an allocation up to blocks."""
-        if self.block == 0.0:
+        block = self.block
+        if block == 0.0:
             return units
-        return round_up(units / self.block) * self.block
+        return round_up(units / block) * block
 
     def whole_blocks_down(self, units: float) -> float:
         """Round a kept or reused prefix down to blocks."""
@@ -133,10 +142,14 @@ class Pool:
             self.preempted.append(session)
         else:
             self.line.append(session)
+            if self.first_unranked is None:
+                self.first_unranked = session
         self.queue.add(1.0, w.now)
         self.line_number += 1
         if self.admit_via is None:
             w.waiting_count += 1
+        else:
+            self.admit_via.waiting_count += 1
 
     def leave(self, w: World, session: Session) -> None:
         """Take a session out of the line."""
@@ -144,11 +157,17 @@ class Pool:
             self.preempted.remove(session)
             session.is_preempted = False
         else:
+            if session.place >= 0:
+                self.line_ranks.remove(session)
+            elif self.first_unranked is session:
+                self.first_unranked = session.behind
             self.line.remove(session)
         self.queue.add(-1.0, w.now)
         self.line_number += 1
         if self.admit_via is None:
             w.waiting_count -= 1
+        else:
+            self.admit_via.waiting_count -= 1
 
     def is_waited_for(self) -> bool:
         """Tell whether anybody is in the line."""
@@ -166,7 +185,7 @@ class Pool:
         self.refusing_pool = None
         pool = pools[place]
         at_least = statement.claims[place].at_least
-        if not self.keys_are_fixed or at_least is None:
+        if at_least is None or not self.queue_keys_stay:
             return
         if pool.used.value + pool.whole_blocks_up(at_least.evaluate(w)) <= pool.cap + SLACK:
             return
@@ -198,6 +217,8 @@ class Pool:
         assert best is not None
         if len(self.queue_keys) == 0 or line.count == 1:
             return best
+        if self.queue_keys_stay:
+            return self._first_ranked(w)
         best_keys = self._keys_of(w, best)
         session = best.behind
         while session is not None:
@@ -207,6 +228,20 @@ class Pool:
                 best_keys = keys
             session = session.behind
         return best
+
+    def _first_ranked(self, w: World) -> Session:
+        """Rank those who joined since the last choice; give the first of all."""
+        session = self.first_unranked
+        while session is not None:
+            session.keys = self._keys_of(w, session)
+            session.rank_number = self.joined_count
+            self.joined_count += 1
+            self.line_ranks.push(session)
+            session = session.behind
+        self.first_unranked = None
+        first = self.line_ranks.first()
+        assert isinstance(first, Session)
+        return first
 
     def _keys_of(self, w: World, session: Session) -> list[float]:
         w.enter(session)
@@ -224,22 +259,33 @@ class Pool:
         assert statement is not None
         pools = session.waiting_pools
         assert pools is not None
+        claims = statement.claims
         count = len(pools)
-        units: list[float] = []
         for i in range(count):
-            claim = statement.claims[i]
+            claim = claims[i]
             pool = pools[i]
             wanted = amount(w, claim.units, "hold's units")
-            need = pool.whole_blocks_up(claim.needed(w, wanted))
+            claim.granted = pool.whole_blocks_up(wanted)
+            need = claim.granted
+            if claim.reserve is not None:
+                need = pool.whole_blocks_up(claim.needed(w, wanted))
             if not pool.used.value + need <= pool.cap + SLACK:
                 self._remember_refusal(w, statement, pools, i)
                 return None
-            units.append(pool.whole_blocks_up(wanted))
         reuse = -1.0
         if statement.reuse is not None:
             reuse = amount(w, statement.reuse, "reuse")
         self.leave(w, session)
-        allocations: list[Allocation] = []
+        spare = session.spare_hold
+        if spare is not None and spare.statement is statement:
+            hold = spare
+            session.spare_hold = None
+            hold.moved = False
+            hold.outer = session.hold
+        else:
+            hold = ActiveHold(statement, [], session.hold)
+        allocations = hold.allocations
+        is_new = len(allocations) == 0
         most = 0.0
         for i in range(count):
             pool = pools[i]
@@ -248,18 +294,23 @@ class Pool:
                 consumed = pool.consume(w, session, reuse)
                 if consumed > most:
                     most = consumed
-            pool.make_room(w, units[i])
-            allocation = Allocation(session, pool, units[i], consumed)
+            granted = claims[i].granted
+            pool.make_room(w, granted)
+            if is_new:
+                allocation = Allocation(session, pool, granted, consumed)
+                allocations.append(allocation)
+            else:
+                allocation = allocations[i]
+                allocation.begin_again(pool, granted, consumed)
             pool.take(w, allocation)
-            allocations.append(allocation)
-        w.enter(session)
-        for pool in pools:
             pool.admissions += 1
+        w.enter(session)
         if w.is_warm:
             self.wait_sum += w.now - session.joined_at
             self.wait_count += 1
         w.attributes[CACHED] = most
-        session.hold = ActiveHold(statement, allocations, session.hold)
+        w.touch(session)
+        session.hold = hold
         session.admission = w.admission_count
         w.admission_count += 1
         session.waiting_for = None
@@ -336,12 +387,18 @@ class Pool:
         else:
             last.after = entry
         self.last_entry = entry
+        if self.first_unranked_entry is None:
+            self.first_unranked_entry = entry
         self.cached.add(entry.amount, w.now)
 
     def unlink(self, w: World, entry: CacheEntry) -> None:
         """Take an entry out of the cache altogether."""
         before = entry.before
         after = entry.after
+        if entry.place >= 0:
+            self.entry_ranks.remove(entry)
+        elif self.first_unranked_entry is entry:
+            self.first_unranked_entry = after
         if before is None:
             self.first_entry = after
         else:
@@ -377,6 +434,7 @@ class Pool:
         assert entries is not None
         entries[self.index] = None
         entry.amount -= consumed
+        self.make_stale(entry)
         self.cached.add(-consumed, w.now)
         if self.keys_read_attributes:
             # a remainder is a thing of its own: its keys read what the session was when it split
@@ -415,6 +473,7 @@ class Pool:
         if self.block > 0.0 and piece > self.block:
             piece = self.block
             entry.amount -= piece
+            self.make_stale(entry)
             self.cached.add(-piece, w.now)
         else:
             self.unlink(w, entry)
@@ -429,6 +488,12 @@ class Pool:
         if len(self.evict_keys) == 0:
             return first
         inside = w.session
+        if self.evict_keys_stay:
+            self._rank_entries(w)
+            w.enter_or_leave(inside)
+            least = self.entry_ranks.first()
+            assert isinstance(least, CacheEntry)
+            return least
         best = first
         best_keys = self._eviction_keys(w, first)
         entry = first.after
@@ -440,6 +505,30 @@ class Pool:
             entry = entry.after
         w.enter_or_leave(inside)
         return best
+
+    def make_stale(self, entry: CacheEntry) -> None:
+        """Take note that what the keys of an entry read may have changed."""
+        if entry.place >= 0 and not entry.is_stale:
+            entry.is_stale = True
+            self.stale_entries.append(entry)
+
+    def _rank_entries(self, w: World) -> None:
+        """Put the entries in order whose keys are not those they have now."""
+        if w.running is not None:
+            w.touch(w.running)  # it may have set an attribute since it last let go of the world
+        for entry in self.stale_entries:
+            entry.is_stale = False
+            if entry.place >= 0:
+                entry.keys = self._eviction_keys(w, entry)
+                self.entry_ranks.put_in_order(entry)
+        self.stale_entries.clear()
+        unranked = self.first_unranked_entry
+        while unranked is not None:
+            unranked.keys = self._eviction_keys(w, unranked)
+            unranked.rank_number = unranked.number
+            self.entry_ranks.push(unranked)
+            unranked = unranked.after
+        self.first_unranked_entry = None
 
     def _enter_entry(self, w: World, entry: CacheEntry, size: float, is_live: bool) -> None:
         """Set the moment of an eviction key: the owner's attributes now while it lives, else as it last released.

@@ -12,6 +12,7 @@ from librt.vecs import vec
 from mypy_extensions import i64
 
 from serq.engine.calendar import Event
+from serq.engine.ranks import Ranked
 
 if TYPE_CHECKING:
     from serq.engine.pool import Pool
@@ -38,7 +39,7 @@ COMPUTED: Final = 3
 BUILTIN_COUNT: Final = 4
 
 
-class CacheEntry:
+class CacheEntry(Ranked):
     """A cached prefix: so many units of a pool, in release order.
 
     `session.entries[pool]` is the one the session can find; a remainder or a replaced one is dead: still there, with
@@ -47,10 +48,12 @@ class CacheEntry:
     """
 
     def __init__(self, session: Session, amount: float, released_at: float, number: i64) -> None:
+        super().__init__()
         self.session = session
         self.amount = amount
         self.released_at = released_at
         self.number: i64 = number
+        self.is_stale = False  # what its keys read may have changed since they were evaluated
         self.before: CacheEntry | None = None
         self.after: CacheEntry | None = None
 
@@ -77,6 +80,15 @@ class Allocation:
         self.released = False
         self.before: Allocation | None = None
         self.after: Allocation | None = None
+
+    def begin_again(self, pool: Pool, amount: float, position: float) -> None:
+        """Become what the session's next hold of the same statement has."""
+        if pool is not self.pool:
+            self.pool = pool
+        self.amount = amount
+        self.position = position
+        self.withdrawn = 0.0
+        self.released = False
 
 
 class ActiveHold:
@@ -179,16 +191,18 @@ class Job(Event):
         self.stage.complete(self, world)
 
 
-class Session:
-    """One session: what it knows and where it is."""
+class Session(Ranked):
+    """One session: what it knows and where it is; its rank is that in a waiting line."""
 
     def __init__(self, serial: i64, attribute_count: int, first: Statement) -> None:
+        super().__init__()
         self.serial: i64 = serial
         self.attributes: vec[float] = vec[float]([0.0] * attribute_count)
         self.attributes[SERIAL] = float(serial)
         self.next_statement: Statement = first
         self.status: i64 = READY
         self.hold: ActiveHold | None = None  # the innermost
+        self.spare_hold: ActiveHold | None = None  # a finished one, to be used again by its statement
         self.leases: list[LeaseExpiry] | None = None
         self.entries: list[CacheEntry | None] | None = None  # by pool
         self.released_attributes: vec[float] | None = None
@@ -209,7 +223,8 @@ class Session:
         self.preemptions: list[PreemptionMark] | None = None
         self.was_stuck = False
         self.stuck_note: RunNote | None = None  # while it is stuck
-        self.behind: Session | None = None  # in the one line it is in
+        self.ahead: Session | None = None  # in the one line it is in
+        self.behind: Session | None = None
         # the trace
         self.trace_session: i64 = -1
         self.trace_row: i64 = 0

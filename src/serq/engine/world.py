@@ -92,11 +92,13 @@ class World:
         self.is_settled = False  # the event has left nothing to settle
         # what the program asks for
         self.has_estimates = False
+        self.ranks_entries = False  # whether a pool evicts by keys that stay
         self.records_samples = False
         self.sink: SampleSink | None = None
         # the moment
         self.nobody = Session(-1, 4, self.first_statement)
         self.session: Session | None = None
+        self.running: Session | None = None  # whose statements run, where entries are ranked
         self.attributes: vec[float] = self.nobody.attributes
         self.purpose: i64 = SESSION
         self.present = 0.0
@@ -227,8 +229,12 @@ class World:
         while True:
             first = self.ready_first
             if first is None:
+                if self.ranks_entries:
+                    self.running = None
                 return
             session = first  # from here on no option: compiled, an option is counted at every use
+            if self.ranks_entries:
+                self.running = session
             behind = session.behind
             self.ready_first = behind
             if behind is not None:
@@ -250,6 +256,20 @@ class World:
                 if count > STATEMENTS_AT_ONE_INSTANT_MAX:
                     self._never_settles(session, f"ran {STATEMENTS_AT_ONE_INSTANT_MAX} statements")
             session.statement_count = count
+            if self.ranks_entries:
+                self.touch(session)
+
+    def touch(self, session: Session) -> None:
+        """Take note that attributes of a session may have changed, which keys of its cached prefixes may read."""
+        if not self.ranks_entries:
+            return
+        entries = session.entries
+        if entries is None:
+            return
+        for pool in self.pools:
+            entry = entries[pool.index]
+            if entry is not None and pool.evict_keys_stay:
+                pool.make_stale(entry)
 
     def _leave_ready(self, session: Session) -> None:
         """Take a session out of the ready list, if it is there: one that is running is ready and in no list."""
@@ -469,6 +489,7 @@ class World:
         if session.stuck_note is not None:
             session.get_unstuck()
         session.status = ENDED
+        self.touch(session)  # from now on its keys read what it was at its last release
         self.live_count -= 1
         self.live.add(-1.0, self.now)
         self.moved_at = self.now
@@ -561,6 +582,7 @@ class World:
         if self.forming is not None:
             self.forming.has_preempted = True
         session.attributes[COMPUTED] = computed
+        self.touch(session)
         self._count_stuck(session, pool, computed, hold.statement.site)
         session.next_statement = hold.statement
         hold.statement.join(self, session, len(pool.preempt_keys) == 0)
