@@ -290,7 +290,7 @@ class _Assembly:
             )
             for given in program.explicit
         ]
-        workload.trace = [[list(row) for row in rows] for rows in program.trace]
+        workload.trace = program.trace
         workload.trace_ordered = program.trace_ordered
         workload.trace_slots = list(program.trace_slots)
         workload.more_slot = program.more_slot

@@ -85,10 +85,12 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
         crossing = steady.crossing_now()
     if memory is not None:
         growth = float(crossing * steady.block)
-        if wanted > 0.0:
-            growth += _prefill_growth(e, chunk, rest)
-        if growth > 0.0 and memory.used.value + growth > memory.cap:
-            return False
+        room = memory.cap - memory.used.value
+        if growth + wanted + float(len(e.loose_jobs) * steady.block) > room:  # at most that much; else look closely
+            if wanted > 0.0:
+                growth += _prefill_growth(e, chunk, rest)
+            if growth > 0.0 and memory.used.value + growth > memory.cap:
+                return False
     if steady.count > 0:
         steady.advance(w, memory, crossing)
         e.left = rest

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from librt.vecs import vec
 from mypy_extensions import i64
 
+from serq.arithmetic import nearest
 from serq.engine.calendar import Calendar
 from serq.engine.pool import Pool
 from serq.engine.session import Job
@@ -31,7 +32,7 @@ WHOLE_MAX: Final = 1e15
 
 def is_whole(value: float) -> bool:
     """Tell whether a value is a whole number that sums keep exact."""
-    return -WHOLE_MAX < value < WHOLE_MAX and value == float(i64(value))
+    return -WHOLE_MAX < value < WHOLE_MAX and value == nearest(value)
 
 
 class SteadyDecodes:
