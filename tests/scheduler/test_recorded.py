@@ -17,7 +17,7 @@ EXCEPTIONS = {"full_hit_shared", "shared_two", "trace_shorter_prompt"}
 """Scenarios in which requests of different sessions share a prefix, or a prompt shrinks: documented, and no others."""
 
 FOUND_EXCEPTIONS = {"full_hit_again"}
-"""The same limit of the language as `trace_shorter_prompt`, found at random: the scheduler knows two copies of a block."""
+"""Found at random, with the limit of `trace_shorter_prompt`: the scheduler has two copies of a block."""
 
 RELEASES = ["0.30.0", "0.31.0", "0.32.0", "0.33.0"]
 
