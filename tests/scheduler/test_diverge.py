@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import serq
 from verification.vllm import model, recordings
 from verification.vllm.diverge import Divergence, find, render
 from verification.vllm.recordings import Recording
+
+import serq
 
 
 def recording(name: str, release: str = "0.30.0") -> Recording:
