@@ -10,10 +10,10 @@ stamps := $(venv)/.stamps
 package := pyproject.toml setup.py README.md LICENSE $(shell find src -type f -not -name '*.pyc' -not -name '*.so')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format verify bench golden develop clean
+.PHONY: help demo test check format verify validate plain oracle oracle-setup oracle-recorded oracle-fuzz oracle-speed rules bench golden develop clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 # ------------------------------------------------------------------------------------------------- environments
 
@@ -59,6 +59,30 @@ format: $(stamps)/test  ## format the code and mend what the linter can
 verify: $(stamps)/test $(stamps)/verify  ## hold the simulator against closed forms and published results (minutes)
 	$(python) -m pytest -q verification
 	$(python) -m verification --seeds 20 --jobs 2
+
+plain: $(stamps)/test  ## hold the fast plan of the engines against the plain loop on N=2000 programs and the examples
+	$(python) -m verification.plain --n $(or $(N),2000)
+
+oracle: oracle-setup  ## run everything live against vLLM's own scheduler, every release from 0.30.0 on (or RELEASE=…)
+	$(python) -m verification.vllm live --release $(or $(RELEASE),all)
+
+oracle-setup: $(stamps)/test  ## make .oracle: CPU torch and the Python of vLLM's releases (about 2 GB; or RELEASE=…)
+	$(python) -m verification.vllm setup $(addprefix --release ,$(RELEASE))
+
+oracle-recorded: $(stamps)/test  ## hold serQ against vLLM's recorded answers; needs no vLLM, and `make test` does it too
+	$(python) -m verification.vllm recorded
+
+oracle-fuzz: $(stamps)/test  ## N=2000 scenarios at random against a live RELEASE (default the newest; SEED=…)
+	$(python) -m verification.vllm fuzz --n $(or $(N),2000) --release $(or $(RELEASE),newest) $(addprefix --seed ,$(SEED))
+
+oracle-speed: $(stamps)/test  ## time the 3 321-request replay on either side
+	$(python) -m verification.vllm speed --release $(or $(RELEASE),newest)
+
+validate: $(stamps)/installed  ## run the measured deployments and write the figures of docs/validation.md
+	$(python) -m verification.served
+
+rules:  ## which rules of docs/vllm.md to read again for the vLLM under SOURCES (site-packages, or an unpacked wheel)
+	$(PYTHON) -m verification.vllm_rules $(SOURCES)
 
 bench: $(stamps)/bench  ## measure speed on the named programs
 	$(python) benchmarks/run.py --against last

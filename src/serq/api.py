@@ -23,7 +23,7 @@ from msgspec import structs
 from serq import pipeline
 from serq.diagnostics import Diagnostic, Place, ProgramError, SourceFile, error
 from serq.diagnostics.layout import expansions, where
-from serq.engine.results import ObserveResult, RunError, RunResult
+from serq.engine.results import RunError, RunResult
 from serq.errors import RunFailed
 from serq.expand import load_beside, load_nothing
 from serq.ir import model as ir
@@ -31,7 +31,7 @@ from serq.ir.codec import encode_program
 from serq.link.linked import LinkedProgram
 from serq.lint import find_remarks
 from serq.records import dataclass
-from serq.report import Provenance, Report, build_report
+from serq.report import Iteration, Provenance, Report, build_report, iterations_of
 from serq.report.notes import ABOUT_FIGURES
 from serq.report.numbers import plain
 from serq.syntax import nodes, parse_expression
@@ -171,7 +171,9 @@ class Program:
         *,
         seed: int | None = None,
         records_samples: bool = False,
+        records_iterations: bool = False,
         checks: bool = False,
+        plain: bool = False,
         progress: Progress | None = None,
         sink: SampleSink | None = None,
     ) -> Finished:
@@ -181,20 +183,29 @@ class Program:
         ----------
         seed : in place of the program's
         records_samples : keep the time, session and turn of every sample
+        records_iterations : keep what every iteration of a step stage was, for `Finished.iterations`
         checks : hold the state against its invariants after every event
+        plain : form every iteration of an engine resident by resident, as the language defines it; slower, and the
+            same to the last bit
         progress : is told how far the run is now and then; a subclass of `serq.engine.simulation.Progress`
         sink : takes the time, session and turn of the samples as they come, which are then not kept; a subclass of
             `serq.engine.results.SampleSink`
 
         Returns
         -------
-        The run, with `report`, `result` and `samples(NAME)`.
+        The run, with `report`, `result`, `samples(NAME)` and `iterations`.
         """
         linked = self.linked if seed is None else replace(self.linked, seed=seed)
         command = self.command if seed is None else with_options(self.command, {"--seed": str(seed)})
         try:
             result = pipeline.simulate(
-                linked, records_samples=records_samples, checks=checks, progress=progress, sink=sink
+                linked,
+                records_samples=records_samples,
+                records_iterations=records_iterations,
+                checks=checks,
+                plain=plain,
+                progress=progress,
+                sink=sink,
             )
         except RunError as problem:
             raise self._failed(problem, linked, command) from None
@@ -238,6 +249,23 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
+class Samples:
+    """The samples of one observe, those at or after the warm-up, in the order sampled.
+
+    Attributes
+    ----------
+    values : as observed
+    times : [t]; sessions : serial numbers; turns : of the sessions' turns; all three empty unless the run recorded them
+    """
+
+    name: str
+    values: list[float]
+    times: list[float]
+    sessions: list[int]
+    turns: list[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """A run that came to its end.
 
@@ -251,7 +279,7 @@ class Finished:
     report: Report
     program: Program = field(repr=False)
 
-    def samples(self, name: str) -> ObserveResult:
+    def samples(self, name: str) -> Samples:
         """Give the samples of an observe: `values`, and where they were recorded `times`, `sessions` and `turns`.
 
         Raises
@@ -261,8 +289,15 @@ class Finished:
         """
         for observe in self.result.observes:
             if observe.name == name:
-                return observe
+                return Samples(
+                    name, list(observe.values), list(observe.times), list(observe.sessions), list(observe.turns)
+                )
         raise KeyError(name)
+
+    @property
+    def iterations(self) -> list[Iteration]:
+        """The iterations of the step stages, in the order they started; none without `records_iterations`."""
+        return iterations_of(self.result)
 
     def refuse(self) -> NoReturn:
         """Raise the notes of a run that could not go on as errors: what `--strict` asks for."""

@@ -109,10 +109,24 @@ def link_program(compiled: Compiled, trace: Trace | None) -> LinkedProgram:
 
 
 def simulate(
-    linked: LinkedProgram, *, records_samples: bool, checks: bool, progress: Progress | None, sink: SampleSink | None
+    linked: LinkedProgram,
+    *,
+    records_samples: bool,
+    records_iterations: bool,
+    checks: bool,
+    plain: bool,
+    progress: Progress | None,
+    sink: SampleSink | None,
 ) -> RunResult:
     """Run a linked program  (serq run). `progress` is told now and then how far it is, `sink` of every sample."""
     from serq.engine.assemble import assemble  # the engine is loaded by those who run
 
-    simulation = assemble(linked, records_samples=records_samples, checks=checks, sink=sink)
+    simulation = assemble(
+        linked,
+        records_samples=records_samples,
+        records_iterations=records_iterations,
+        checks=checks,
+        plain=plain,
+        sink=sink,
+    )
     return simulation.run(progress)

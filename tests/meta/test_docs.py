@@ -50,10 +50,10 @@ def test_packages_and_modules_that_the_map_names_exist() -> None:
 
 def test_make_targets_that_are_named_exist() -> None:
     """In the documents and in CI."""
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     for page in [*PAGES, ROOT / ".ci" / "run"]:
         # as code, `make test`, or at the beginning of a line of a listing
-        named = re.findall(r"(?:`|^|\$ )make ([a-z]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+        named = re.findall(r"(?:`|^|\$ )make ([a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
         assert set(named) <= targets, page.name
 
 

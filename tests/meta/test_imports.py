@@ -26,7 +26,8 @@ ALLOWED: dict[str, set[str]] = {
     "lint": {"diagnostics", "ir", "link"},
     "engine": {"arithmetic", "engine.results"},
     "engine.results": set(),
-    "engine.assemble": {"engine", "engine.results", "link", "arithmetic"},
+    "engine.assemble": {"engine", "engine.refusals", "engine.results", "link", "arithmetic"},
+    "engine.refusals": {"link"},
     "statistics": set(),
     "theory": set(),
     "version": {"engine.results"},
@@ -40,7 +41,7 @@ ALLOWED: dict[str, set[str]] = {
     "serq": {"api", "diagnostics", "errors", "report", "study", "version"},
     "__main__": {"cli"},
 }
-NAMED_MODULES = ("engine.results", "engine.assemble")
+NAMED_MODULES = ("engine.results", "engine.assemble", "engine.refusals")
 
 
 def unit_of(module: str) -> str:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import serq
-from oracle.scenarios import Case, Run, Sample, with_unfit_wait
+from oracle.scenarios import Case, Run, Sample, with_continue, with_unfit_wait
 from serq.api import Finished, Program
 from serq.ir import model as ir
 from serq.ir.codec import encode_program
@@ -20,8 +20,10 @@ DATA = Path(__file__).resolve().parent / "data"
 
 
 @lru_cache
-def text_of(name: str, unfit_waits: bool) -> str:
+def text_of(name: str, unfit_waits: bool, serves_on: bool) -> str:
     text = (PROGRAMS / name).read_text(encoding="utf-8")
+    if serves_on:
+        text = with_continue(text)
     return with_unfit_wait(text) if unfit_waits else text
 
 
@@ -29,7 +31,9 @@ def load_case(case: Case, directory: Path) -> Program:
     """Load the case's program with its settings and its trace, which is written into a directory."""
     trace = directory / "scenario.csv"
     trace.write_text(case.trace, encoding="utf-8")
-    return serq.loads(text_of(case.program, case.stuck), set=case.settings, trace=trace, name=case.program)
+    return serq.loads(
+        text_of(case.program, case.stuck, case.serves_on), set=case.settings, trace=trace, name=case.program
+    )
 
 
 def run_of(finished: Finished) -> Run:

@@ -34,6 +34,9 @@ SERVING_ORDERS = {"admission": 0, "-admission": 1, "decoding ? 1 : 0": 2}
 #: The release at which a request alone in the system stopped being cut by the long-prefill cap.
 LONE_REQUEST_CAPPED = frozenset({"0.30.0"})
 
+#: The releases in which a request that preempts itself ends its step's serving (the priority policy's only).
+STOPPED_BY_ITSELF = frozenset({"0.30.0", "0.31.0", "0.32.0"})
+
 RELATIVE_TOLERANCE = 1e-9
 
 
@@ -77,6 +80,7 @@ class Case:
     steps, preemptions : [1] of the whole run; `steps` is None when it was not recorded
     stuck : the scheduler ended with requests it could never serve
     unsupported : why the language cannot say this scenario, or None
+    serves_on : the releases serve the requests behind one that preempted itself
     """
 
     name: str
@@ -89,6 +93,7 @@ class Case:
     stuck: bool = False
     unsupported: str | None = None
     program: str = FCFS_PROGRAM
+    serves_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,31 +160,33 @@ def _recorded(name: str, scenario: Mapping[str, Any]) -> Iterator[Case]:
 
 
 def _by_release(name: str, scenario: Mapping[str, Any]) -> Iterator[Case]:
-    """Read one scenario of the second format: a case for each answer, twice if releases of both cap rules gave it."""
+    """Read one scenario of the second format: for each answer a case for every set of rules that its releases have."""
     given = scenario["input"]
     requests, sessions = given.get("requests", []), given.get("sessions", [])
     by_priority = given["config"].get("policy", "fcfs") == "priority"
     for expected in scenario["expected"]:
         result = expected["result"]
-        for lone_free in (False, True):
-            releases = tuple(r for r in expected["vllm"] if (r not in LONE_REQUEST_CAPPED) == lone_free)
-            if not releases:
-                continue
+        by_rules: dict[tuple[bool, bool], list[str]] = {}
+        for release in expected["vllm"]:
+            rules = release not in LONE_REQUEST_CAPPED, by_priority and release not in STOPPED_BY_ITSELF
+            by_rules.setdefault(rules, []).append(release)
+        for (lone_free, serves_on), releases in by_rules.items():
             settings = _settings(len(requests) + len(sessions), given["config"], lone_free)
             settings |= _clock(given.get("clock", {"kind": "step"}))
             if not by_priority:
                 settings["shares_output"] = float(not any(s.get("prompts") == "trace" for s in sessions))
             yield Case(
                 name=name,
-                releases=releases,
+                releases=tuple(releases),
                 settings=settings,
                 trace=trace_text(requests, sessions),
                 requests=tuple(_request(row, result, len(requests)) for row in result["requests"]),
                 steps=result["steps"],
                 preemptions=result["preemptions"],
                 stuck=result["status"] == "stuck",
-                unsupported=_unsupported(given, expected["vllm"]),
+                unsupported=_unsupported(given),
                 program=PRIORITY_PROGRAM if by_priority else FCFS_PROGRAM,
+                serves_on=serves_on,
             )
 
 
@@ -202,13 +209,11 @@ def _clock(clock: Mapping[str, Any]) -> dict[str, float]:
     return {constant: clock[constant] for constant in ("c", "d", "e", "a", "b", "c0") if constant in clock}
 
 
-def _unsupported(given: Mapping[str, Any], releases: Sequence[str]) -> str | None:
-    """Say why an answer is outside the programs, or None; releases that agree share one answer."""
+def _unsupported(given: Mapping[str, Any]) -> str | None:
+    """Say why a scenario is outside the programs, or None."""
     sessions = given.get("sessions", [])
     if given["config"].get("policy", "fcfs") not in ("fcfs", "priority"):
         return f"no program has the policy `{given['config']['policy']}`"
-    if given["config"].get("policy") == "priority" and "0.33.0" in releases and "0.32.0" not in releases:
-        return "a grower that preempts itself ends the iteration's serving; 0.33.0 goes on with the residents after it"
     if any("stream" in request for request in given.get("requests", [])):
         return "shared streams: a cache entry belongs to one session"
     if any(_shrinks(s["turns"]) for s in sessions if s.get("prompts") == "trace"):
@@ -285,10 +290,18 @@ def with_unfit_wait(program: str) -> str:
 
     The language rejects such a request; only the recorded runs that got stuck need the other rule.
     """
-    before = "block bs; evict lru; preempt"
+    return _replaced(program, "block bs; evict lru; preempt", "block bs; evict lru; unfit wait; preempt")
+
+
+def with_continue(program: str) -> str:
+    """Return the priority program with vLLM 0.33's rule: the requests behind one that preempted itself are served."""
+    return _replaced(program, "preempt by (priority, sent);", "preempt by (priority, sent) then continue;")
+
+
+def _replaced(program: str, before: str, after: str) -> str:
     if program.count(before) != 1:
         raise ValueError("the program's memory pool is not written as expected")
-    return program.replace(before, "block bs; evict lru; unfit wait; preempt")
+    return program.replace(before, after)
 
 
 # --- comparing -----------------------------------------------------------------------------------------------------

@@ -7,12 +7,13 @@ and the step of each admission, preemptions per request, steps and preemptions o
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from oracle.runs import DATA, as_explicit_sessions, load_case, run_of, simulate
-from oracle.scenarios import Case, differences, load_cases, load_engine_answers
+from oracle.scenarios import PRIORITY_PROGRAM, Case, differences, load_cases, load_engine_answers
 
 RECORDED = load_cases(DATA / "oracle_scenarios.json")
 ENGINE = load_engine_answers(DATA / "oracle_scenarios.json", DATA / "a100_engine.json")
@@ -76,8 +77,6 @@ def test_scenarios_as_data_at_random(tmp_path: Path) -> None:
 
 def test_a_wrong_answer_is_seen(tmp_path: Path) -> None:
     """The comparison can fail: an answer shifted by a step differs in the request it was shifted in."""
-    from dataclasses import replace
-
     case = RECORDED[0]
     run = run_of(simulate(load_case(case, tmp_path)))
     first = case.requests[0]
@@ -86,3 +85,26 @@ def test_a_wrong_answer_is_seen(tmp_path: Path) -> None:
     assert differences(shifted, run) == [
         f"session 0 turn 1: first [{float(first.first)}], recorded [{first.first + 1}]"
     ]
+
+
+def test_the_rule_of_0_33_decides(tmp_path: Path) -> None:
+    """Of the priority scenarios whose answers 0.33 changed, none agrees with the rule of the releases before it."""
+    priority = [case for case in [*HAND, *MINIMAL, *RANDOM] if case.program == PRIORITY_PROGRAM]
+    before = {case.name: case for case in priority if "0.32.0" in case.releases}
+    changed = [case for case in priority if case.serves_on and case.requests != before[case.name].requests]
+    assert len(changed) == 2
+    for case in changed:
+        run = run_of(simulate(load_case(replace(case, serves_on=False), tmp_path)))
+        assert differences(case, run) != [] and differences(before[case.name], run) == []
+
+
+def test_a_run_that_stops_says_where_the_scheduler_stopped(tmp_path: Path) -> None:
+    """The note names the step after which the recorded scheduler did nothing more, and a request it never finished."""
+    stuck = [case for case in supported([*HAND, *MINIMAL, *RANDOM]) if case.stuck]
+    assert {case.name for case in stuck} >= {"never_fits", "zero_token_step"}
+    for case in stuck:
+        (note,) = simulate(load_case(case, tmp_path)).report.notes
+        assert (note.kind, note.pool, note.iteration) == ("blocked", "kv", case.steps), case.name
+        assert note.units is not None and note.cap is not None and note.units > note.cap
+        unfinished = {(request.session, request.turn) for request in case.requests if request.done is None}
+        assert (note.session, note.turn) in unfinished and note.count == len(unfinished)

@@ -29,7 +29,7 @@ class Allowed:
     Attributes
     ----------
     draws : random work, arrivals and branches
-    ours : options that only this implementation has (`unfit wait`, `preempt by`)
+    ours : options that only this implementation has (`unfit wait`, `preempt by`, `then`)
     stalls : growing runs on pools of `preempt none`, spills to tiers that fill, engines behind ps stages: places where
         the recorded semantics and other implementations are known to part
     nested : holds on a pool that the session holds or leases already
@@ -176,7 +176,8 @@ class Writer:
         elif self.chance(0.3):
             options.append("evict lru;")
         if pool.preempt == "by":
-            options.append(f"preempt by ({self.one_of('x', '-x', 'serial', '-serial', 'y, x')});")
+            then = self.one_of("", "", " then stop", " then continue")
+            options.append(f"preempt by ({self.one_of('x', '-x', 'serial', '-serial', 'y, x')}){then};")
         elif pool.preempt != "none" or self.chance(0.2):
             options.append(f"preempt {pool.preempt};")
         if self.chance(0.4):

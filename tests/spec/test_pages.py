@@ -18,7 +18,7 @@ from serq.api import Finished, Program, expanded
 from serq.diagnostics import Diagnostic, ProgramError, Span
 from spec.pages import Example, Fence, number, numbers, read_page, rows, same
 
-PAGES = [*sorted(Path(__file__).parent.glob("*.md")), Path(__file__).parents[2] / "docs/reference/vllm.md"]
+PAGES = [*sorted(Path(__file__).parent.glob("*.md")), Path(__file__).parents[2] / "docs/vllm.md"]
 EXAMPLES = [(page, example) for page in PAGES for example in read_page(page)]
 ROW = re.compile(r"at (?P<time>[^,:]+)(?:, session (?P<session>\d+))?(?:, turn (?P<turn>\d+))?: (?P<value>.+)")
 

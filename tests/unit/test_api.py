@@ -159,7 +159,7 @@ def test_samples_are_found_by_name() -> None:
     """In the place of their index."""
     finished = serq.loads(PROGRAM).simulate(records_samples=True)
     samples = finished.samples("r")
-    assert samples is finished.result.observes[0]
+    assert samples.values == list(finished.result.observes[0].values) and len(samples.values) > 1
     assert len(samples.times) == len(samples.sessions) == len(samples.turns) == len(samples.values) > 0
     with pytest.raises(KeyError, match="nowhere"):
         finished.samples("nowhere")

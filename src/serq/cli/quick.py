@@ -65,7 +65,7 @@ def _form(text: str) -> str:
     return text
 
 
-FLAGS = {"--json": "as_json", "--strict": "strict"}
+FLAGS = {"--json": "as_json", "--plain": "plain", "--strict": "strict"}
 MAPPINGS = ("sets", "definitions")
 OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "--set": ("sets", assignment),

@@ -34,6 +34,7 @@ class Request:
     trace: str | None = None
     as_json: bool = False
     dump: str | None = None
+    plain: bool = False
     strict: bool = False
 
 
@@ -59,7 +60,10 @@ def simulate(request: Request) -> int:
     with _dump_writer(request.dump) as writer:
         with ProgressBar(program.horizon, sys.stderr) as progress:
             finished = program.simulate(
-                checks=os.environ.get("SERQ_CHECK", "") not in {"", "0"}, progress=progress, sink=writer
+                checks=os.environ.get("SERQ_CHECK", "") not in {"", "0"},
+                plain=request.plain,
+                progress=progress,
+                sink=writer,
             )
         report = finished.report
         notes = [note for note in report.notes if note.kind != "constant-zero"]

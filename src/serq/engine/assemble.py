@@ -7,12 +7,14 @@ semantics.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from serq.engine import expressions as ex
+from serq.engine.fast_forward import ADMISSION_ORDER, DECODES_FIRST, OTHER_ORDER, PREFILLS_FIRST
 from serq.engine.pool import Pool, Spill
 from serq.engine.preemption import PREEMPT_BY, PREEMPT_LIFO
+from serq.engine.refusals import conditions, is_fixed
 from serq.engine.results import GaugeResult, ObserveResult, SampleSink
 from serq.engine.sharing import SharedStage
 from serq.engine.simulation import Simulation
@@ -38,6 +40,7 @@ from serq.engine.statements import (
     TokensStatement,
     TurnStatement,
 )
+from serq.engine.steady import is_whole
 from serq.engine.step_engine import StepEngine
 from serq.engine.workload import ExplicitSession, ExplicitTurn
 from serq.engine.world import World
@@ -97,7 +100,9 @@ def assemble(
     *,
     seed: int | None = None,
     records_samples: bool = False,
+    records_iterations: bool = False,
     checks: bool = False,
+    plain: bool = False,
     sink: SampleSink | None = None,
 ) -> Simulation:
     """Build the simulation of a linked program.
@@ -106,21 +111,34 @@ def assemble(
     ----------
     seed : overrides the program's
     records_samples : keep time, session and turn of every sample
+    records_iterations : keep what every iteration of a step stage was
     checks : check the state's invariants after every event
+    plain : form every iteration resident by resident, as the language defines it, without the fast plan
     sink : takes time, session and turn of the samples as they come
     """
-    simulation = _Assembly(program, program.seed if seed is None else seed).simulation(checks)
+    by_loop = plain or records_iterations  # a log reads every resident of a batch
+    simulation = _Assembly(program, program.seed if seed is None else seed, by_loop).simulation(checks)
     simulation.world.records_samples = records_samples or sink is not None
     simulation.world.sink = sink
+    if records_iterations:
+        simulation.record_iterations()
     return simulation
 
 
 class _Assembly:
     """The parts of one simulation while it is put together."""
 
-    def __init__(self, program: li.LinkedProgram, seed: int) -> None:
+    def __init__(self, program: li.LinkedProgram, seed: int, plain: bool) -> None:
         self.program = program
+        self.plain = plain
         self.world = World(seed, program.share != "bottleneck")
+        self.sure_budgets = {
+            i
+            for i, stage in enumerate(program.stages)
+            if stage.budget is not None
+            and stage.budget.op == "const"
+            and (stage.chunk is None or stage.chunk.op == "const")
+        }
         self.statements: list[Statement] = []
         self.branches: list[tuple[BranchStatement, int]] = []  # and where their second blocks begin
         self.jumps: list[tuple[JumpStatement, int]] = []
@@ -189,6 +207,16 @@ class _Assembly:
         limits = (declared.budget,) if declared.chunk is None else (declared.budget, declared.chunk)
         stage.budget_reads_totals = any(reads_context(e, TOTALS) for e in limits)
         stage.keys_read_totals = any(reads_context(e, TOTALS) for e in declared.serve)
+        stage.serving_order = serving_order(self.world, declared.serve, stage.serve_keys)
+        stage.steady.set_memory(stage.memory)
+        stage.has_spill = declared.memory >= 0 and self.program.pools[declared.memory].spill is not None
+        stage.has_fast_plan = (
+            not self.plain
+            and not stage.exclusive_prefill
+            and stage.serving_order != OTHER_ORDER
+            and not any(draws(e) for e in limits)
+            and not (declared.memory >= 0 and evicts_by_state(self.program.pools[declared.memory]))
+        )
 
     def _finish_pool(self, pool: Pool, declared: li.LinkedPool) -> None:
         pool.evict_keys = [self._expression(key) for key in declared.evict]
@@ -196,7 +224,7 @@ class _Assembly:
         read = declared.evict if spill is None else (*declared.evict, spill.work, spill.when)
         pool.keys_read_attributes = any(reads_attributes(e) for e in read)
         pool.queue_keys = [self._expression(key) for key in declared.queue]
-        pool.queue_keys_stay = all(reads_only(key, frozenset()) for key in declared.queue)
+        pool.keys_are_fixed = all(is_fixed(key) for key in declared.queue)
         if declared.evict and all(reads_only(key, OF_ENTRIES) for key in declared.evict):
             pool.evict_keys_stay = True
             self.world.ranks_entries = True
@@ -205,7 +233,11 @@ class _Assembly:
         elif declared.preempt == "by":
             pool.preempt_rule = PREEMPT_BY
             pool.preempt_keys = [self._expression(key) for key in declared.preempt_keys]
+        pool.serves_on = declared.serves_on
         pool.unfit_waits = declared.unfit_waits
+        pool.evicts_in_order = (
+            not declared.evict and spill is None and is_whole(pool.block) and pool.block >= 1.0 and is_whole(pool.cap)
+        )
         if declared.admit_via >= 0:
             pool.admit_via = self._engine(declared.admit_via)
         pool.engines = [self._engine(stage) for stage in declared.memory_of]
@@ -324,15 +356,24 @@ class _Assembly:
                 self._place(ChooseStatement(site, statement.slot, self._expression(statement.bound), keys))
 
     def _hold(self, statement: li.LinkedHold) -> None:
-        claims = [
-            Claim(self._pool(c.pool), self._expression(c.units), self._optional(c.reserve)) for c in statement.claims
-        ]
+        claims = [self._claim(claim) for claim in statement.claims]
         hold = HoldStatement(statement.site, claims, self._optional(statement.reuse), self._optional(statement.cache))
         hold.leased = statement.leased
         hold.lease_seconds = self._optional(statement.lease_seconds)
         self._place(hold)
         self._body(statement.body)
         self._place(EndHoldStatement(statement.site))
+
+    def _claim(self, declared: li.LinkedClaim) -> Claim:
+        claim = Claim(self._pool(declared.pool), self._expression(declared.units), self._optional(declared.reserve))
+        headers = [declared.units] if declared.reserve is None else [declared.units, declared.reserve]
+        found = [conditions(header, self.sure_budgets) for header in headers]
+        claim.is_sure = all(part is not None for part in found)
+        claim.conditions = [self._expression(e) for part in found if part is not None for e in part]
+        fixed = [header for header in headers if is_fixed(header)]
+        if fixed:
+            claim.at_least = self._expression(fixed[-1])
+        return claim
 
     def _run(self, statement: li.LinkedRun) -> None:
         work = self._expression(statement.work)
@@ -471,6 +512,42 @@ def reads_only(e: li.LinkedExpression, names: frozenset[str]) -> bool:
         part.op != "draw" and part.reference is None and (part.op != "context" or part.name in names)
         for part in parts_of(e)
     )
+
+
+def draws(e: li.LinkedExpression) -> bool:
+    """Tell whether an expression draws a random number."""
+    return any(part.op == "draw" for part in parts_of(e))
+
+
+def evicts_by_state(pool: li.LinkedPool) -> bool:
+    """Tell whether what a pool evicts first, or spills, may change with each growth."""
+    spill = pool.spill
+    read = pool.evict if spill is None else (*pool.evict, spill.work, spill.when)
+    return any(part.reference is not None for e in read for part in parts_of(e))
+
+
+def serving_order(w: World, keys: Sequence[li.LinkedExpression], assembled: Sequence[ex.Expression]) -> int:
+    """Give the order `serve by` comes to, when its first key reads `decoding` alone and at most `admission` follows."""
+    by_number = [e.op == "context" and e.name == "admission" for e in keys]
+    if not by_number or by_number[0]:
+        return ADMISSION_ORDER
+    read_alone = all(
+        part.reference is None
+        and part.op not in ("attribute", "draw")
+        and (part.op != "context" or part.name == "decoding")
+        for part in parts_of(keys[0])
+    )
+    if not read_alone or not all(by_number[1:]):
+        return OTHER_ORDER
+    values = []
+    for w.decoding in (0.0, 1.0):
+        values.append(assembled[0].evaluate(w))
+    prefill, decode = values
+    if prefill == decode:
+        return ADMISSION_ORDER
+    if prefill < decode:
+        return PREFILLS_FIRST
+    return DECODES_FIRST if decode < prefill else OTHER_ORDER
 
 
 def reads_attributes(e: li.LinkedExpression) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from serq.engine.session import WAITING, Session
+from serq.engine.step_engine import StepEngine
 
 if TYPE_CHECKING:
     from serq.engine.pool import Pool
@@ -20,6 +21,9 @@ def check_world(w: World) -> None:
     """Check every pool, every session that waits, and the clock."""
     if w.ready_first is not None:
         raise AssertionError("a session is ready, but the instant has settled")
+    for stage in w.stages:
+        if isinstance(stage, StepEngine):
+            _check_engine(stage)
     waiting = 0
     growing = 0
     for pool in w.pools:
@@ -34,6 +38,33 @@ def check_world(w: World) -> None:
     event = w.calendar.first
     if event is not None and event.at < w.now:
         raise AssertionError(f"the clock would go back from {w.now!r} to {event.at!r}")
+
+
+def _check_engine(engine: StepEngine) -> None:
+    """Check the sums of an engine's steady residents, and bring their allocations up to date."""
+    steady = engine.steady
+    kv = 0.0
+    left = 0.0
+    crossings = [0] * len(steady.crossings)
+    for job in steady.jobs:
+        steady.write_back(job)
+        kv += engine.kv_of(job)
+        left += job.left
+        if job.phase >= 0:
+            crossings[int(job.phase)] += 1
+        if job.finish_tick <= steady.tick and not steady.in_flight:
+            raise AssertionError(f"a job of stage {engine.name} has no tokens left and is still there")
+    if len(steady.jobs) != steady.count or crossings != steady.crossings:
+        raise AssertionError(f"the steady residents of stage {engine.name} are counted twice over, differently")
+    if kv != steady.kv or left != steady.work_left():
+        raise AssertionError(
+            f"stage {engine.name} sums {steady.kv!r}, {steady.work_left()!r}; its residents {kv!r}, {left!r}"
+        )
+    last = -1
+    for job in engine.loose_jobs:
+        if job.is_steady or job.admission < last:
+            raise AssertionError(f"the residents of stage {engine.name} are out of order")
+        last = int(job.admission)
 
 
 def _check_pool(w: World, pool: Pool) -> None:

@@ -37,6 +37,7 @@ from serq.engine.streams import EVICTION
 
 if TYPE_CHECKING:
     from serq.engine.stage import Stage
+    from serq.engine.statements import HoldStatement
     from serq.engine.step_engine import StepEngine
     from serq.engine.world import World
 
@@ -73,12 +74,19 @@ class Pool:
         self.keys_read_attributes = False
         self.preempt_rule = PREEMPT_NONE
         self.preempt_keys: list[Expression] = []
+        self.serves_on = False  # after a grower that was its own victim the iteration goes on with the next resident
         self.queue_keys: list[Expression] = []
-        self.queue_keys_stay = False  # they read nothing but attributes, so they are the same as long as one waits
         self.admit_via: StepEngine | None = None
         self.engines: list[StepEngine] = []  # whose memory it is
         self.spill: Spill | None = None
         self.unfit_waits = False
+        # the last refusal, while trying again would change nothing
+        self.keys_are_fixed = True  # the order of the line is the same until somebody joins or leaves
+        self.line_number: i64 = 0  # rises when somebody joins or leaves
+        self.refusing_pool: Pool | None = None
+        self.refused_line: i64 = -1
+        self.refused_used = 0.0
+        self.evicts_in_order = False  # `lru` in blocks of a whole number of units, dropped
         # the state
         self.used = TimeAverage()
         self.cached = TimeAverage()
@@ -136,6 +144,7 @@ class Pool:
             if self.first_unranked is None:
                 self.first_unranked = session
         self.queue.add(1.0, w.now)
+        self.line_number += 1
         if self.admit_via is None:
             w.waiting_count += 1
 
@@ -151,12 +160,48 @@ class Pool:
                 self.first_unranked = session.behind
             self.line.remove(session)
         self.queue.add(-1.0, w.now)
+        self.line_number += 1
         if self.admit_via is None:
             w.waiting_count -= 1
 
     def is_waited_for(self) -> bool:
         """Tell whether anybody is in the line."""
         return len(self.preempted) > 0 or self.line.count > 0
+
+    def is_surely_refused(self) -> bool:
+        """Tell whether trying the line again would come to what it came to last, and do nothing else."""
+        refusing = self.refusing_pool
+        return (
+            refusing is not None and self.refused_line == self.line_number and refusing.used.value >= self.refused_used
+        )
+
+    def _remember_refusal(self, w: World, statement: HoldStatement, pools: list[Pool], place: int) -> None:
+        """Note that the `place`-th pool of a hold has no room, when that stays so while no less is used there."""
+        self.refusing_pool = None
+        pool = pools[place]
+        at_least = statement.claims[place].at_least
+        if not self.keys_are_fixed or at_least is None:
+            return
+        if pool.used.value + pool.whole_blocks_up(at_least.evaluate(w)) <= pool.cap + SLACK:
+            return
+        for i in range(place + 1):
+            if not statement.claims[i].is_sure:
+                return
+            for condition in statement.claims[i].conditions:
+                if not condition.evaluate(w) >= 0.0:
+                    return
+        self.refusing_pool = pool
+        self.refused_line = self.line_number
+        self.refused_used = pool.used.value
+
+    def waiting_sessions(self) -> list[Session]:
+        """Give the line: the preempted, the latest first, then the others as they joined."""
+        sessions = self.preempted[::-1]
+        session = self.line.head
+        while session is not None:
+            sessions.append(session)
+            session = session.behind
+        return sessions
 
     def select(self, w: World) -> Session:
         """Give the session to try: the latest preempted, else the smallest keys as they are now, else the first."""
@@ -167,7 +212,7 @@ class Pool:
         assert best is not None
         if len(self.queue_keys) == 0 or line.count == 1:
             return best
-        if self.queue_keys_stay:
+        if self.keys_are_fixed:
             return self._first_ranked(w)
         best_keys = self._keys_of(w, best)
         session = best.behind
@@ -217,6 +262,7 @@ class Pool:
             wanted = amount(w, claim.units, "hold's units")
             need = pool.whole_blocks_up(claim.needed(w, wanted))
             if not pool.used.value + need <= pool.cap + SLACK:
+                self._remember_refusal(w, statement, pools, i)
                 return None
             units.append(pool.whole_blocks_up(wanted))
         reuse = -1.0
@@ -295,7 +341,7 @@ class Pool:
         keep_limit = hold.statement.keep_limit(w)
         if keep_limit <= 0.0:
             return
-        computed = allocation.position if hold.moved else allocation.amount
+        computed = allocation.position + allocation.withdrawn if hold.moved else allocation.amount
         kept = self.whole_blocks_down(min(keep_limit, computed))
         if kept > 0.0:
             own = session.current_entry(self.index)
@@ -380,7 +426,22 @@ class Pool:
     def make_room(self, w: World, units: float) -> None:
         """Evict until `units` more fit beside the allocations and the cache (they fit beside the allocations alone)."""
         while self.first_entry is not None and self.used.value + self.cached.value + units > self.cap + SLACK:
-            self.evict_piece(w)
+            if self.evicts_in_order and self.first_entry.amount > self.block:
+                self._evict_blocks(w, self.used.value + self.cached.value + units - self.cap - SLACK)
+            else:
+                self.evict_piece(w)
+
+    def _evict_blocks(self, w: World, excess: float) -> None:
+        """Remove as many tail blocks of the entry first in the order as an excess takes, all but its last block.
+
+        The same as one after another: blocks are whole numbers, so the sums are exact, and nothing reads them between.
+        """
+        entry = self.first_entry
+        assert entry is not None
+        piece = min(round_up(excess / self.block), round_up(entry.amount / self.block) - 1.0) * self.block
+        entry.amount -= piece
+        self.cached.add(-piece, w.now)
+        self.evicted_units += piece
 
     def evict_piece(self, w: World) -> None:
         """Remove one tail block, or a whole entry of a pool without blocks, of the entry first in the order."""

@@ -31,6 +31,8 @@ def choose_victim(w: World, pool: Pool) -> Allocation | None:
     Under `preempt by` it is the one with the greatest keys, among equals the one admitted first.
     """
     by_keys = pool.preempt_rule == PREEMPT_BY
+    for engine in pool.engines:
+        engine.loosen()
     if len(pool.engines) == 0:
         return holder_with_greatest_keys(w, pool) if by_keys else latest_holder(pool)
     return resident_with_greatest_keys(w, pool) if by_keys else latest_resident(pool)
@@ -49,7 +51,7 @@ def latest_resident(pool: Pool) -> Allocation | None:
     found: Allocation | None = None
     admission: i64 = -1
     for engine in pool.engines:
-        residents = engine.resident_jobs
+        residents = engine.loose_jobs
         i: i64 = len(residents) - 1
         while i >= 0:
             job = residents[i]
@@ -77,7 +79,7 @@ def resident_with_greatest_keys(w: World, pool: Pool) -> Allocation | None:
     found: Allocation | None = None
     greatest: list[float] = []
     for engine in pool.engines:
-        for job in engine.resident_jobs:
+        for job in engine.loose_jobs:
             allocation = job.session.hold_on(pool)
             if allocation is not None:
                 keys = victim_keys(w, pool, job.session)

@@ -94,6 +94,50 @@ class PoolResult:
         self.stuck = 0
 
 
+class IterationResult:
+    """The iterations of a run's step stages as flat columns, in the order they started.
+
+    Attributes
+    ----------
+    stages : index of the stage; starts, costs : [t]
+    tokens, decoders, prefilled, attention, kv_decode, kv_prefill, residents : what the cost could read
+    waiting : sessions in the lines of the pools the stage serves, once the iteration was formed
+    free : units of the stage's memory that nobody holds (a cached prefix is free), NaN without a memory
+    batch_ends, preempted_ends : where the iteration's jobs and preemptions end in the columns below
+    sessions, turns, job_tokens, positions, modes, allocations, admissions, sites : of each scheduled job, in batch
+        order: serial, turn_no, tokens, position before them (0 for a run that does not grow), 1 for a decode,
+        allocation on the memory [units], number of its admission, site of its run statement (-1 when it does not grow)
+    preempted_sessions, preempted_turns, preempted_sites : serial, turn_no, site of the run that was broken off
+    """
+
+    def __init__(self) -> None:
+        self.stages: list[int] = []
+        self.starts: list[float] = []
+        self.costs: list[float] = []
+        self.tokens: list[float] = []
+        self.decoders: list[float] = []
+        self.prefilled: list[float] = []
+        self.attention: list[float] = []
+        self.kv_decode: list[float] = []
+        self.kv_prefill: list[float] = []
+        self.residents: list[float] = []
+        self.waiting: list[int] = []
+        self.free: list[float] = []
+        self.batch_ends: list[int] = []
+        self.sessions: list[int] = []
+        self.turns: list[int] = []
+        self.job_tokens: list[float] = []
+        self.positions: list[float] = []
+        self.modes: list[int] = []
+        self.allocations: list[float] = []
+        self.admissions: list[int] = []
+        self.sites: list[int] = []
+        self.preempted_ends: list[int] = []
+        self.preempted_sessions: list[int] = []
+        self.preempted_turns: list[int] = []
+        self.preempted_sites: list[int] = []
+
+
 class RunNote:
     """Something a reader of the report must know.
 
@@ -102,10 +146,15 @@ class RunNote:
     kind : "rejected" (a request can never fit, and left), "unfit" (it can never fit, and waits: `unfit wait`),
         "blocked" (nothing can move any more: the session waits for room in the pool), "stuck" (preempted again and
         again without advancing)
-    session : serial number; pool : its index; site : of the statement, or -1
+    session : serial number; turn : its turn_no; pool : its index; site : of the statement, or -1
     units, available : [units] what was wanted and what is free (for "rejected" and "unfit": the cap)
+    cap : [units] what the pool has in all
     since : [t] when it last moved
-    count : how many sessions the note stands for (the first few have one each, the last stands for the rest too)
+    stage : of the engine that admits to the pool, or whose memory it is; -1 when there is none, or several
+    iteration : the last that this engine had begun then, 0 before its first
+    iteration_end : [t] when that iteration ends or ended
+    count : how many sessions the note stands for (the first few have one each, the last stands for the rest too; a
+        session at the head of a line stands for those behind it)
     blocks_run : whether the run could not go on because of it (`--strict` fails)
     standing : of the sessions a "stuck" note counts, those that never got further to the end of the run
     """
@@ -132,6 +181,11 @@ class RunNote:
         self.count = count
         self.blocks_run = blocks_run
         self.standing = 0
+        self.turn = 0
+        self.cap = 0.0
+        self.stage = -1
+        self.iteration = 0
+        self.iteration_end = 0.0
 
 
 class RunResult:
@@ -156,6 +210,7 @@ class RunResult:
         self.stages: list[StageResult] = []
         self.pools: list[PoolResult] = []
         self.notes: list[RunNote] = []
+        self.iterations: IterationResult | None = None  # of a run that was asked for them
 
 
 class RunError(Exception):

@@ -65,6 +65,7 @@ class Allocation:
     ----------
     amount : [units], in whole blocks
     position : [tokens] computed so far on this pool (starts at what was consumed from the cache)
+    withdrawn : [tokens] a victim had been given in the iteration that preempted it, when they count as cached
     in_scope : False once it is a lease
     released : given back before its scope's end
     """
@@ -74,6 +75,7 @@ class Allocation:
         self.pool = pool
         self.amount = amount
         self.position = position
+        self.withdrawn = 0.0
         self.in_scope = True
         self.released = False
         self.before: Allocation | None = None
@@ -147,6 +149,14 @@ class Job(Event):
         self.is_stalled = False
         self.is_resident = False
         self.moved_before = False
+        self.is_whole = False  # tokens and memory are whole numbers
+        # a steady resident (see steady.py)
+        self.is_steady = False
+        self.steady_place: i64 = 0
+        self.finish_tick: i64 = 0
+        self.joined_tick: i64 = 0
+        self.phase: i64 = -1
+        self.position_offset = 0.0
 
     def begin_again(self, stage: Stage, work: float, job_number: i64) -> None:
         """Become the session's next job."""

@@ -12,18 +12,20 @@ from __future__ import annotations
 import gc
 from typing import Final
 
-from librt.vecs import append
 from mypy_extensions import i64, mypyc_attr
 
 from serq.arithmetic import divide
 from serq.engine.checks import check_world
 from serq.engine.expressions import Expression
+from serq.engine.iteration_log import IterationLog
 from serq.engine.pool import Pool
 from serq.engine.results import PoolResult, RunError, RunNote, RunResult, StageResult, shown
 from serq.engine.session import Session
+from serq.engine.step_engine import StepEngine
 from serq.engine.world import World
 
 BLOCKED_NAMED_MAX: Final = 5
+REPORT_EVERY: Final = 16384  # events
 LARGEST: Final = 1.7976931348623157e308  # the greatest finite float
 
 
@@ -49,9 +51,21 @@ class Simulation:
         self.world = world
         self.horizon = horizon
         self.warmup = warmup
-        self.gauges = gauges
         self.checks = checks
-        self.events: i64 = 0
+        self.iterations: IterationLog | None = None
+        world.horizon = horizon
+        world.warmup = warmup
+        world.gauge_expressions = gauges
+        world.has_gauges = len(gauges) > 0
+        world.runs_ahead = not checks
+
+    def record_iterations(self) -> None:
+        """Let every step stage note its iterations in one log."""
+        log = IterationLog()
+        self.iterations = log
+        for stage in self.world.stages:
+            if isinstance(stage, StepEngine):
+                stage.log = log
 
     def run(self, progress: Progress | None = None) -> RunResult:
         """Run to the end.
@@ -85,14 +99,15 @@ class Simulation:
         horizon = self.horizon
         warmup = self.warmup
         limit: i64 = w.workload.arrivals_limit
-        has_gauges = len(self.gauges) > 0
+        has_gauges = w.has_gauges
         checks = self.checks
         is_watched = checks or limit >= 0 or progress is not None
         if warmup <= 0.0:
             w.end_warmup(0.0)
         w.workload.start(w)
         w.settle()
-        events: i64 = 0
+        if progress is not None:
+            w.report_at = REPORT_EVERY
         while True:
             first = calendar.first
             if first is None:
@@ -106,28 +121,30 @@ class Simulation:
                 if at > horizon:
                     break
                 if has_gauges:
-                    self._read_gauges()
+                    w.read_gauges()
                 if not w.is_warm and at >= warmup:
                     w.end_warmup(warmup)
                 w.now = at
             calendar.drop_first()
-            events += 1
+            w.events += 1
             event.fire(w)
-            w.settle()
+            if w.is_settled:
+                w.is_settled = False
+            else:
+                w.settle()
             if not is_watched:
                 continue
             if checks:
                 check_world(w)
             if limit >= 0 and w.live_count == 0 and w.arrivals >= limit:
                 if has_gauges:
-                    self._read_gauges()
-                self.events = events
+                    w.read_gauges()
                 return self._drained(w.now)
-            if progress is not None and events & 0x3FFF == 0:
-                progress.report(w.now, events)
-        self.events = events
+            if progress is not None and w.events >= w.report_at:
+                w.report_at += REPORT_EVERY
+                progress.report(w.now, int(w.events))
         if has_gauges:
-            self._read_gauges()
+            w.read_gauges()
         if limit >= 0:
             self._not_drained(limit)
         if not w.is_warm:
@@ -162,18 +179,6 @@ class Simulation:
             "lengthen the horizon",
         )
 
-    def _read_gauges(self) -> None:
-        """Read every gauge: the state the instant left behind."""
-        w = self.world
-        w.enter_or_leave(None)
-        for i in range(len(self.gauges)):
-            value = self.gauges[i].evaluate(w)
-            result = w.gauges[i]
-            values = result.values
-            if len(values) == 0 or values[len(values) - 1] != value:
-                result.times = append(result.times, w.now)
-                result.values = append(values, value)
-
     # ------------------------------------------------------------------------------------------------- figures
 
     def _result(self, end: float) -> RunResult:
@@ -184,7 +189,7 @@ class Simulation:
         result.end = end
         result.warmup = start
         result.seed = w.seed
-        result.events = self.events
+        result.events = int(w.events)
         result.arrivals = w.arrivals
         result.ended = w.ended
         result.turns = w.turns
@@ -195,6 +200,7 @@ class Simulation:
         result.arrivals_measured = w.arrivals - w.arrivals_at_warmup
         result.observes = w.observes
         result.gauges = w.gauges
+        result.iterations = self.iterations
         for stage in w.stages:
             figures = StageResult(stage.name, stage.member)
             figures.mean_number = stage.number.mean(start, end)
@@ -240,39 +246,57 @@ class Simulation:
         self._note_blocked()
 
     def _note_blocked(self) -> None:
-        """Nothing is in service: every live session waits for somebody who waits. Name the first few."""
+        """Nothing is in service: every live session waits for somebody who waits. Name the first few.
+
+        In a line only the head is tried, so it stands for those behind it that hold nothing themselves.
+        """
         w = self.world
-        blocked = 0
+        named: list[RunNote] = []
+        others = 0
         for pool in w.pools:
-            for session in pool.preempted[::-1]:
-                self._note_waiting(session, blocked)
-                blocked += 1
-            in_line = pool.line.head
-            while in_line is not None:
-                self._note_waiting(in_line, blocked)
-                blocked += 1
-                in_line = in_line.behind
+            if pool.is_waited_for():
+                head = pool.select(w)
+                waiting = [session for session in pool.waiting_sessions() if session is not head]
+                waiting.insert(0, head)
+                of_head: RunNote | None = None
+                for session in waiting:
+                    holds_nothing = session.hold is None and (session.leases is None or len(session.leases) == 0)
+                    if of_head is not None and holds_nothing:
+                        of_head.count += 1
+                    elif len(named) < BLOCKED_NAMED_MAX:
+                        named.append(self._note_waiting(session))
+                        if session is head:
+                            of_head = named[len(named) - 1]
+                    else:
+                        others += 1
             grower = pool.growers.head
             while grower is not None:
-                if blocked < BLOCKED_NAMED_MAX:
-                    growing = grower.growing
-                    assert growing is not None
-                    wanted = grower.growth_target - growing.amount
-                    self._note(int(grower.serial), pool, grower.waits_at, wanted)
-                blocked += 1
+                growing = grower.growing
+                assert growing is not None
+                if len(named) < BLOCKED_NAMED_MAX:
+                    named.append(self._note(grower, pool, grower.waits_at, grower.growth_target - growing.amount))
+                else:
+                    others += 1
                 grower = grower.behind
-        if blocked > BLOCKED_NAMED_MAX:
-            w.notes[len(w.notes) - 1].count += blocked - BLOCKED_NAMED_MAX
+        if others > 0:
+            named[len(named) - 1].count += others
+        # who never fits and blocks the run is named once
+        w.notes = [note for note in w.notes if note.kind != "unfit" or not self._is_named(note, named)]
 
-    def _note_waiting(self, session: Session, named: int) -> None:
-        """Name the pool of a waiting hold that has no room for it."""
-        if named >= BLOCKED_NAMED_MAX:
-            return
+    def _is_named(self, unfit: RunNote, named: list[RunNote]) -> bool:
+        """Tell whether one of the notes is about the session and the pool of another."""
+        for note in named:
+            if note.session == unfit.session and note.pool == unfit.pool:
+                return True
+        return False
+
+    def _note_waiting(self, session: Session) -> RunNote:
+        """Note a session in a line, and which pool of its hold has no room for it."""
         w = self.world
+        w.enter(session)
         statement = session.waiting_for
         pools = session.waiting_pools
         assert statement is not None and pools is not None
-        w.enter(session)
         pool = pools[0]
         wanted = 0.0
         for i in range(len(pools)):
@@ -286,9 +310,21 @@ class Simulation:
                 pool = pools[i]
                 wanted = units
                 break
-        self._note(int(session.serial), pool, statement.site, wanted)
+        return self._note(session, pool, statement.site, wanted)
 
-    def _note(self, serial: int, pool: Pool, site: int, wanted: float) -> None:
+    def _note(self, session: Session, pool: Pool, site: int, wanted: float) -> RunNote:
         w = self.world
-        room = pool.cap - pool.used.value
-        w.notes.append(RunNote("blocked", serial, pool.index, site, wanted, room, w.moved_at, 1, True))
+        note = w.note("blocked", session, pool, site, wanted, pool.cap - pool.used.value, True)
+        note.since = w.moved_at
+        if note.stage < 0:
+            self._note_engine(note, session)
+        return note
+
+    def _note_engine(self, note: RunNote, session: Session) -> None:
+        """The pool has no engine of its own: the engine that admits the session's line is the one that stands still."""
+        pools = session.waiting_pools
+        engine = None if pools is None else pools[0].admit_via
+        if engine is not None:
+            note.stage = engine.index
+            note.iteration = engine.iterations
+            note.iteration_end = engine.iteration_end.at

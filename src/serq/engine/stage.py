@@ -62,6 +62,10 @@ class Stage:
     def settle(self, w: World) -> None:
         """Do what waits for the end of a settle."""
 
+    def rests(self) -> bool:
+        """Tell whether `settle` has nothing to start (a step stage that runs, or has nothing to do)."""
+        return True
+
     def busy_count(self, w: World) -> float:
         """Give `busy(stage)`: the jobs in service."""
         return self.number.value

@@ -114,6 +114,10 @@ class Claim:
         self.pool = pool
         self.units = units
         self.reserve = reserve
+        # for the pool's memory of refusals
+        self.is_sure = False  # neither draws nor fails when the `conditions` are 0 or more
+        self.conditions: list[Expression] = []
+        self.at_least: Expression | None = None  # what it needs at every try
 
     def needed(self, w: World, units: float) -> float:
         """Give what must fit for `units` to be admitted: they, or the reserve when that is larger."""

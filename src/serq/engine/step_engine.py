@@ -19,11 +19,15 @@ from mypy_extensions import i64
 
 from serq.engine.calendar import Event
 from serq.engine.expressions import Expression
+from serq.engine.fast_forward import ADMISSION_ORDER, admission_key, form_residents, in_batch_order, run_ahead
+from serq.engine.iteration_log import IterationLog
 from serq.engine.orders import evaluate_keys, precedes
 from serq.engine.pool import GREW, PREEMPTED_ITSELF, Pool
+from serq.engine.preemption import PREEMPT_BY
 from serq.engine.results import RunError, shown
 from serq.engine.session import Job
 from serq.engine.stage import Stage
+from serq.engine.steady import SteadyDecodes, is_whole
 from serq.engine.streams import STAGE
 
 if TYPE_CHECKING:
@@ -41,7 +45,9 @@ class IterationEnd(Event):
         self.stage = stage
 
     def fire(self, world: World) -> None:
-        self.stage.finish_iteration(world)
+        stage = self.stage
+        if not stage.finish_iteration(world) and world.runs_ahead and stage.has_fast_plan:
+            run_ahead(stage, world)
 
 
 class StepEngine(Stage):
@@ -60,8 +66,15 @@ class StepEngine(Stage):
         # whether the expressions read the totals, which cost a pass over the residents
         self.budget_reads_totals = False
         self.keys_read_totals = False
+        # the fast plan
+        self.has_fast_plan = False
+        self.serving_order = ADMISSION_ORDER
+        self.steady = SteadyDecodes()
+        self.has_spill = False  # its growth may send work to another stage
+        self.odd_count = 0  # residents that are not in whole numbers
+        self.newcomers_from = 0  # the place in the batch of the first who was admitted into it
         # the state
-        self.resident_jobs: list[Job] = []
+        self.loose_jobs: list[Job] = []  # the residents but the steady ones, in admission order
         self.batch: list[Job] = []
         self.is_running = False
         self.is_forming = False
@@ -73,6 +86,7 @@ class StepEngine(Stage):
         self.instant = -1.0
         self.instant_count = 0
         self.iteration_end = IterationEnd(self)
+        self.log: IterationLog | None = None  # of a run that is watched
 
     # ----------------------------------------------------------------------------------------------- residents
 
@@ -88,7 +102,7 @@ class StepEngine(Stage):
             growing = job.growing
             if growing is not None and growing.pool is memory:
                 job.other_kv -= growing.amount
-        residents = self.resident_jobs
+        residents = self.loose_jobs
         place: i64 = len(residents)
         while place > 0 and residents[place - 1].admission > job.admission:
             place -= 1
@@ -98,15 +112,57 @@ class StepEngine(Stage):
             residents.insert(place, job)
         job.is_resident = True
         self.scanned = 0
+        if self.has_fast_plan:
+            job.is_whole = self.steady.takes(job, memory)
+            if not job.is_whole:
+                self.odd_count += 1
+                self.loosen()  # from now on the order of sums shows
+
+    def resident_count(self) -> i64:
+        """Give how many residents there are."""
+        return len(self.loose_jobs) + self.steady.count
+
+    def loosen(self) -> None:
+        """Let no resident be steady: all are in `loose_jobs`, and those served in the running iteration in `batch`."""
+        steady = self.steady
+        if steady.count == 0:
+            return
+        number: i64 = self.forming_number
+        in_flight = steady.in_flight
+        jobs = steady.jobs.copy()
+        for job in jobs:
+            steady.leave(job)
+            if in_flight:
+                job.served_in = number
+        steady.in_flight = False
+        self.scanned = 0
+        jobs.sort(key=admission_key)
+        if in_flight:
+            served = self.batch[: self.newcomers_from]
+            newcomers = self.batch[self.newcomers_from :]
+            self.batch = in_batch_order(self, jobs, served) + newcomers
+            self.newcomers_from += len(jobs)
+        if len(self.loose_jobs) > 0:
+            jobs += self.loose_jobs
+            jobs.sort(key=admission_key)
+        self.loose_jobs = jobs
 
     def remove(self, w: World, job: Job) -> None:
         """Take a preempted session's job out; tokens of the iteration being formed go back to the budget."""
+        if self.log is not None:
+            self.log.record_preemption(job)
+        self.loosen()
+        if self.has_fast_plan and not job.is_whole:
+            self.odd_count -= 1
         if self.is_forming:
+            growing = job.growing
+            if growing is not None and growing.pool.preempt_rule == PREEMPT_BY and job.served_in == self.forming_number:
+                growing.withdrawn = job.tokens  # vLLM names a block when it is allocated, and never takes that back
             self._take_back(job)
         if job in self.batch:
             self.batch.remove(job)
         job.is_resident = False
-        self.resident_jobs.remove(job)
+        self.loose_jobs.remove(job)
         self.scanned = 0
         self.count_out(w)
 
@@ -136,11 +192,11 @@ class StepEngine(Stage):
 
     def settle(self, w: World) -> None:
         """Start an iteration when idle; the world asks when the instant's last event is over, so that it sees all."""
-        if self.is_running:
-            return
-        if len(self.resident_jobs) == 0 and not self._is_waited_for():
-            return
-        self._start_iteration(w)
+        if not self.rests():
+            self._start_iteration(w)
+
+    def rests(self) -> bool:
+        return self.is_running or (self.resident_count() == 0 and not self._is_waited_for())
 
     def _is_waited_for(self) -> bool:
         for pool in self.served_pools:
@@ -150,16 +206,16 @@ class StepEngine(Stage):
 
     def _set_totals(self, w: World) -> None:
         """Set residents, decoders, kv_decode and kv_prefill from the residents as they stand."""
-        decoders = 0
-        kv_decode = 0.0
+        decoders: i64 = self.steady.count
+        kv_decode = self.steady.kv
         kv_prefill = 0.0
-        for job in self.resident_jobs:
+        for job in self.loose_jobs:
             if job.is_decode:
                 decoders += 1
                 kv_decode += self.kv_of(job)
             else:
                 kv_prefill += self.kv_of(job)
-        w.residents = float(len(self.resident_jobs))
+        w.residents = float(self.resident_count())
         w.decoders = float(decoders)
         w.kv_decode = kv_decode
         w.kv_prefill = kv_prefill
@@ -184,6 +240,51 @@ class StepEngine(Stage):
 
     def _start_iteration(self, w: World) -> None:
         inside = w.session
+        w.enter_or_leave(None)
+        self.form_iteration(w)
+        if not self.formed_none():
+            cost = self.cost_of_batch(w)
+            if self.log is not None:
+                self.log.record(w, self, cost)
+            at = w.now + cost
+            self.begin_iteration(w, at)
+            w.calendar.schedule(self.iteration_end, at)
+        w.enter_or_leave(inside)
+
+    def form_iteration(self, w: World) -> bool:
+        """Choose whom the next iteration serves, and how much; tell whether the fast plan alone did it.
+
+        It did when no session has run and nobody was preempted, so that nothing but the engine has changed.
+        """
+        chunk = self._begin_forming(w)
+        self.is_forming = True
+        w.forming = self
+        by_plan = False
+        if self.exclusive_prefill:
+            self._form_exclusive(w, chunk)
+        else:
+            if self.has_fast_plan and form_residents(self, w, chunk):
+                by_plan = not self.has_spill and (self.left <= 0.0 or self._admits_nobody())
+            if not by_plan:
+                self._form(w, chunk)
+        self.is_forming = False
+        w.forming = None
+        w.enter_or_leave(None)
+        return by_plan
+
+    def formed_none(self) -> bool:
+        """Tell whether the iteration just formed has no reason to run: no tokens, no preemption."""
+        return len(self.batch) == 0 and not self.steady.in_flight and not self.has_preempted
+
+    def _admits_nobody(self) -> bool:
+        """Tell whether no line has anybody, or the first that has would refuse its head as before."""
+        for pool in self.served_pools:
+            if pool.is_waited_for():
+                return pool.is_surely_refused()
+        return True
+
+    def _begin_forming(self, w: World) -> float:
+        """Read the budget and give the chunk; nobody is served yet."""
         if self.budget_reads_totals:
             self._set_totals(w)
         self.left = self._read_limit(w, self.budget, "budget")
@@ -191,19 +292,10 @@ class StepEngine(Stage):
         self.forming_number += 1
         self.scanned = 0
         self.has_preempted = False
-        self.is_forming = True
-        w.forming = self
-        if self.exclusive_prefill:
-            self._form_exclusive(w, chunk)
-        else:
-            self._form(w, chunk)
-        self.is_forming = False
-        w.forming = None
-        if len(self.batch) == 0 and not self.has_preempted:
-            w.enter_or_leave(inside)
-            return
-        cost = self._cost_of_batch(w)
-        w.enter_or_leave(inside)
+        return chunk
+
+    def begin_iteration(self, w: World, at: float) -> None:
+        """Let the iteration that was formed run, to end at `at` [t]."""
         if w.now != self.instant:
             self.instant = w.now
             self.instant_count = 0
@@ -212,14 +304,13 @@ class StepEngine(Stage):
             raise RunError(
                 "instant-never-settles",
                 f"stage `{self.name}` ran {ITERATIONS_AT_ONE_INSTANT_MAX} iterations without the clock moving; "
-                f"the cost of the last was {shown(cost)}",
+                f"the cost of the last was {shown(at - w.now)}",
                 self.cost.site,
             )
         self.iterations += 1
         self.is_running = True
-        if len(self.batch) > 0:
+        if len(self.batch) > 0 or self.steady.in_flight:
             w.moved_at = w.now
-        w.calendar.schedule(self.iteration_end, w.now + cost)
 
     def _form(self, w: World, chunk: float) -> None:
         """Serve the residents in order, then admit one head at a time and serve the newcomer from what is left."""
@@ -227,7 +318,7 @@ class StepEngine(Stage):
         while self.left > 0.0:
             job = self._next_unserved(w)
             if job is not None:
-                if not self._serve(w, job, chunk):
+                if not self.serve(w, job, chunk):
                     return
                 continue
             if self.has_preempted or not may_admit:
@@ -236,7 +327,7 @@ class StepEngine(Stage):
 
     def _next_unserved(self, w: World) -> Job | None:
         """Give the next resident not yet looked at in this iteration, in the serving order as it stands now."""
-        residents = self.resident_jobs
+        residents = self.loose_jobs
         number: i64 = self.forming_number
         if len(self.serve_keys) == 0:
             size: i64 = len(residents)
@@ -269,8 +360,8 @@ class StepEngine(Stage):
         w.remaining = job.left
         return evaluate_keys(w, self.serve_keys)
 
-    def _serve(self, w: World, job: Job, chunk: float) -> bool:
-        """Give one resident its tokens; tell whether serving goes on (it does not after a grower preempted itself)."""
+    def serve(self, w: World, job: Job, chunk: float) -> bool:
+        """Give one resident its tokens; tell whether serving goes on: not after one preempted itself."""
         job.served_in = self.forming_number
         job.tokens = 0.0
         if job.is_stalled:
@@ -287,7 +378,7 @@ class StepEngine(Stage):
             if target > growing.amount:
                 outcome = growing.pool.grow(w, growing, target, job)
                 if outcome != GREW:
-                    return outcome != PREEMPTED_ITSELF
+                    return outcome != PREEMPTED_ITSELF or growing.pool.serves_on
             hold = job.growing_hold
             assert hold is not None
             job.moved_before = hold.moved
@@ -330,13 +421,13 @@ class StepEngine(Stage):
         full = self.left
         prefill = self._first_prefill()
         if prefill is not None:
-            self._serve(w, prefill, chunk)
+            self.serve(w, prefill, chunk)
             return
         while self.left > 0.0:
             job = self._next_unserved(w)
             if job is None:
                 break
-            if not self._serve(w, job, chunk):
+            if not self.serve(w, job, chunk):
                 return
         while self.left > 0.0 and not self.has_preempted:
             if not self._admit_one(w, full):
@@ -347,7 +438,7 @@ class StepEngine(Stage):
                 return
             newcomer = self._next_unserved(w)
             while newcomer is not None and self.left > 0.0:
-                if not self._serve(w, newcomer, chunk):
+                if not self.serve(w, newcomer, chunk):
                     return
                 newcomer = self._next_unserved(w)
 
@@ -356,7 +447,7 @@ class StepEngine(Stage):
         decodes = self.batch.copy()
         decode_left = self.left
         self.left = full
-        self._serve(w, prefill, chunk)
+        self.serve(w, prefill, chunk)
         if prefill.tokens > 0.0:
             for job in decodes:
                 self._take_back(job)
@@ -364,21 +455,26 @@ class StepEngine(Stage):
             self.left = decode_left
 
     def _first_prefill(self) -> Job | None:
-        for job in self.resident_jobs:
+        for job in self.loose_jobs:
             if not job.is_decode and not job.is_stalled:
                 return job
         return None
 
     # ---------------------------------------------------------------------------------------------------- cost
 
-    def _cost_of_batch(self, w: World) -> float:
+    def cost_of_batch(self, w: World) -> float:
         """Give how long the iteration lasts: C of the tokens scheduled and the allocations of the scheduled [t]."""
         tokens = 0.0
         prefilled = 0.0
         attention = 0.0
-        decoders = 0
+        decoders: i64 = 0
         kv_decode = 0.0
         kv_prefill = 0.0
+        steady = self.steady
+        if steady.in_flight:
+            decoders = steady.count
+            tokens = float(decoders)
+            kv_decode = steady.kv
         for job in self.batch:
             n = job.tokens
             tokens += n
@@ -395,7 +491,7 @@ class StepEngine(Stage):
         w.prefilled = prefilled
         w.attention = attention
         w.decoders = float(decoders)
-        w.residents = float(len(self.resident_jobs))
+        w.residents = float(self.resident_count())
         w.kv_decode = kv_decode
         w.kv_prefill = kv_prefill
         cost = w.evaluate_for(STAGE, self.cost)
@@ -407,35 +503,63 @@ class StepEngine(Stage):
             )
         return cost
 
-    def finish_iteration(self, w: World) -> None:
-        """Let the work fall; the finished sessions become ready in batch order."""
+    def finish_iteration(self, w: World) -> bool:
+        """Let the work fall; the finished sessions become ready in batch order. Tell whether there are any."""
         self.is_running = False
         batch = self.batch
-        any_done = False
+        any_loose = False
         for job in batch:
             job.left -= job.tokens
             job.tokens = 0.0
             if job.left <= 0.0:
-                any_done = True
+                any_loose = True
                 job.is_resident = False
-        if any_done:
-            self.resident_jobs = [job for job in self.resident_jobs if job.is_resident]
-            for job in batch:
-                if not job.is_resident:
-                    self.count_out(w)
-                    self.record(w, job)
+        steady = self.steady
+        if steady.in_flight:
+            steady.in_flight = False
+            first = steady.wakes.first
+            if first is not None and first.at <= float(steady.tick):
+                done = steady.finished()
+                if len(done) > 0:
+                    served = batch[: self.newcomers_from]
+                    newcomers = batch[self.newcomers_from :]
+                    batch = in_batch_order(self, done, served) + newcomers
+                    self.batch = []
+                    for job in done:
+                        job.is_resident = False
+                    self._finish(w, batch, any_loose)
+                    return True
+        if any_loose:
+            self._finish(w, batch, True)
         batch.clear()
+        return any_loose
+
+    def _finish(self, w: World, batch: list[Job], any_loose: bool) -> None:
+        """Let those of a batch go that are residents no more."""
+        if any_loose:
+            self.loose_jobs = [job for job in self.loose_jobs if job.is_resident]
+        for job in batch:
+            if not job.is_resident:
+                if self.has_fast_plan and not job.is_whole:
+                    self.odd_count -= 1
+                self.count_out(w)
+                self.record(w, job)
 
     # ---------------------------------------------------------------------------------------------- observables
 
     def busy_count(self, w: World) -> float:
         """Give the jobs in the running iteration."""
-        return float(len(self.batch)) if self.is_running else 0.0
+        if not self.is_running:
+            return 0.0
+        busy: i64 = len(self.batch)
+        if self.steady.in_flight:
+            busy += self.steady.count
+        return float(busy)
 
     def work_left(self, w: World) -> float:
         """Give the tokens all residents have left."""
-        total = 0.0
-        for job in self.resident_jobs:
+        total = self.steady.work_left()
+        for job in self.loose_jobs:
             total += job.left
         return total
 
@@ -449,7 +573,11 @@ class StepEngine(Stage):
         left = self._read_limit(w, self.budget, "budget")
         chunk = self._read_chunk(w)
         w.residents, w.decoders, w.kv_decode, w.kv_prefill = residents, decoders, kv_decode, kv_prefill
-        for job in self.resident_jobs:
+        if self.steady.count > 0:
+            if not is_whole(left):
+                self.loosen()  # the order of the subtractions shows
+            left -= float(self.steady.count)
+        for job in self.loose_jobs:
             cap = 1.0 if job.is_decode else chunk
             left -= job.left if job.left < cap else cap
         return left if left > 0.0 else 0.0

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from librt.vecs import vec
+from librt.vecs import append, vec
 from mypy_extensions import i64
 
 from serq.engine.averages import TimeAverage
@@ -24,6 +24,7 @@ from serq.engine.session import (
     AT_STAGE,
     COMPUTED,
     ENDED,
+    NEVER_ADMITTED,
     READY,
     TURN_NO,
     WAITING,
@@ -80,6 +81,15 @@ class World:
         self.observes: list[ObserveResult] = []
         self.gauges: list[GaugeResult] = []
         self.attribute_count = 4
+        # the run: how far it goes and what it reads on the way
+        self.horizon = 0.0
+        self.warmup = 0.0
+        self.events: i64 = 0
+        self.report_at: i64 = NEVER_ADMITTED  # a watcher is told after so many events
+        self.gauge_expressions: list[Expression] = []
+        self.has_gauges = False
+        self.runs_ahead = False  # engines may run several iterations at one event
+        self.is_settled = False  # the event has left nothing to settle
         # what the program asks for
         self.has_estimates = False
         self.ranks_entries = False  # whether a pool evicts by keys that stay
@@ -341,6 +351,37 @@ class World:
                 stage.settle(self)
             place = stage.next_settling
 
+    def others_rest(self, engine: StepEngine) -> bool:
+        """Tell whether a settle has nothing to do at any stage but this one."""
+        place = self.first_settling
+        while place is not None:
+            stage = place
+            if stage is not engine and (stage.needs_settling or (stage.is_step and not stage.rests())):
+                return False
+            place = stage.next_settling
+        return True
+
+    def settle_after(self, engine: StepEngine) -> None:
+        """Do what is left of a settle once an engine has formed its iteration in it, the others at rest before."""
+        is_later = False
+        place = self.first_settling
+        while place is not None:
+            stage = place
+            if stage is engine:
+                is_later = True
+            elif stage.needs_settling or (is_later and stage.is_step):
+                stage.settle(self)
+            place = stage.next_settling
+        if self.sharing.needs_settling:
+            self.sharing.settle(self)
+        place = self.first_settling
+        while place is not None:
+            stage = place
+            if stage.needs_settling:
+                stage.settle(self)
+            place = stage.next_settling
+        self.is_settled = self.ready_first is None
+
     def serve_pools(self) -> bool:
         """Try, once over all pools in the order declared, the growers and then the waiting line no stage serves."""
         if self.waiting_count == 0 and self.grower_count == 0:
@@ -485,12 +526,27 @@ class World:
         pool.rejected += 1
         self.rejected_count += 1
         if self.rejected_count <= REJECTIONS_NAMED_MAX:
-            note = RunNote("rejected", int(session.serial), pool.index, site, units, pool.cap, self.now, 1, False)
-            self.notes.append(note)
-            self.last_rejection = note
+            self.last_rejection = self.note("rejected", session, pool, site, units, pool.cap, False)
         elif self.last_rejection is not None:
             self.last_rejection.count += 1
         self.end_session(session)
+
+    def note(
+        self, kind: str, session: Session, pool: Pool, site: int, units: float, available: float, blocks_run: bool
+    ) -> RunNote:
+        """Note what a reader of the report must know about a session at a pool, as it is now."""
+        note = RunNote(kind, int(session.serial), pool.index, site, units, available, self.now, 1, blocks_run)
+        note.turn = int(session.attributes[TURN_NO])
+        note.cap = pool.cap
+        engine = pool.admit_via
+        if engine is None and len(pool.engines) == 1:
+            engine = pool.engines[0]
+        if engine is not None:
+            note.stage = engine.index
+            note.iteration = engine.iterations
+            note.iteration_end = engine.iteration_end.at
+        self.notes.append(note)
+        return note
 
     def note_unfit(self, session: Session, pool: Pool, units: float, site: int) -> None:
         """Note a request that can never fit and waits all the same (`unfit wait`)."""
@@ -498,7 +554,7 @@ class World:
             if note.kind == "unfit" and note.pool == pool.index:
                 note.count += 1
                 return
-        self.notes.append(RunNote("unfit", int(session.serial), pool.index, site, units, pool.cap, self.now, 1, True))
+        self.note("unfit", session, pool, site, units, pool.cap, True)
 
     # ---------------------------------------------------------------------------------------------- preemption
 
@@ -573,12 +629,22 @@ class World:
                 note.standing += 1
                 session.stuck_note = note
                 return
-        note = RunNote("stuck", int(session.serial), pool.index, site, computed, pool.cap, self.now, 1, True)
+        note = self.note("stuck", session, pool, site, computed, pool.cap, True)
         note.standing = 1
         session.stuck_note = note
-        self.notes.append(note)
 
     # ------------------------------------------------------------------------------------------------- figures
+
+    def read_gauges(self) -> None:
+        """Read every gauge: the state the instant left behind."""
+        self.enter_or_leave(None)
+        for i in range(len(self.gauge_expressions)):
+            value = self.gauge_expressions[i].evaluate(self)
+            result = self.gauges[i]
+            values = result.values
+            if len(values) == 0 or values[len(values) - 1] != value:
+                result.times = append(result.times, self.now)
+                result.values = append(values, value)
 
     def end_warmup(self, at: float) -> None:
         """Forget the averages of the warm-up."""

@@ -11,6 +11,10 @@ from serq.syntax.vocabulary import BUILTIN_ATTRIBUTES, DISTRIBUTIONS, FUNCTIONS,
 # An expansion does not ask whether the program has a trace.
 SUPPLIED_ATTRIBUTES = frozenset((*BUILTIN_ATTRIBUTES, *TRACE_ATTRIBUTES))
 
-# What a parameter may not be called. `wait`, `reject` and `unfit` are words of one pool option alone and stay free.
-RESERVED_FOR_PARAMETERS = (WORDS - {"wait", "reject", "unfit"}) | {*FUNCTIONS, *MEMBER_FUNCTIONS, "link"}
+# What a parameter may not be called. The words that only our own pool options have stay free.
+RESERVED_FOR_PARAMETERS = (WORDS - {"wait", "reject", "unfit", "then", "stop", "continue"}) | {
+    *FUNCTIONS,
+    *MEMBER_FUNCTIONS,
+    "link",
+}
 RESERVED_FOR_DEFINITIONS = RESERVED_FOR_PARAMETERS | {*DISTRIBUTIONS}

@@ -511,6 +511,7 @@ class _Lowering:
         preempt: Any = node.preempt
         if isinstance(node.preempt, tuple):
             preempt = self.expressions(node.preempt, f"{path}.preempt", 1)
+        then: Any = node.preempt_then
         unfit: Any = node.unfit
         return ir.Pool(
             name=node.name,
@@ -519,6 +520,7 @@ class _Lowering:
             block=self.folded(node.block, f"{path}.block"),
             evict=self.expressions(node.evict or (), f"{path}.evict", 1),
             preempt="none" if preempt is None else preempt,
+            preempt_then="stop" if then is None else then,
             queue=self.expressions(node.waiting or (), f"{path}.queue", 1),
             admit_via=None if node.admit_via is None else self.reference(node.admit_via, f"{path}.admit_via"),
             spill=None if node.spill is None else self.spill(node.spill, f"{path}.spill"),

@@ -218,6 +218,7 @@ class Pool(IRNode, frozen=True):
     block: Expression | None = None
     evict: tuple[Expression, ...] = ()
     preempt: Literal["none", "lifo"] | tuple[Expression, ...] = "none"
+    preempt_then: Literal["stop", "continue"] = "stop"
     queue: tuple[Expression, ...] = ()
     admit_via: Reference | None = None
     spill: Spill | None = None

@@ -69,6 +69,9 @@ def _problems(program: ir.Program) -> Iterator[tuple[str, str, str]]:
             yield from _name(value.name, f"{path}.name")
         if isinstance(value, ir.Aggregate):
             yield from _name(value.index, f"{path}.index")
+        if isinstance(value, ir.Pool) and value.preempt == "none" and value.preempt_then != "stop":
+            message = "`preempt` none takes memory from nobody, so `preempt_then` says nothing here"
+            yield "ir-shape", message, f"{path}.preempt_then"
         needed = _NON_EMPTY.get(type(value))
         if needed is not None and not getattr(value, needed):
             yield "ir-shape", f"`{needed}` of `{_tag(value)}` needs at least one entry", f"{path}.{needed}"

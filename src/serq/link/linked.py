@@ -208,7 +208,8 @@ class LinkedPool:
     """One pool (a family's member has its `index`, else None). `block` 0 is no blocks.
 
     `admit_via` is the step stage's id or -1; `memory_of` the step stages whose memory it is.
-    `preempt` is "none", "lifo" or "by" with `preempt_keys`. `unfit_waits` is the option `unfit wait`.
+    `preempt` is "none", "lifo" or "by" with `preempt_keys`; `serves_on` is its `then continue`.
+    `unfit_waits` is the option `unfit wait`.
     """
 
     name: str
@@ -218,6 +219,7 @@ class LinkedPool:
     evict: tuple[LinkedExpression, ...]
     preempt: str
     preempt_keys: tuple[LinkedExpression, ...]
+    serves_on: bool
     queue: tuple[LinkedExpression, ...]
     admit_via: int
     memory_of: tuple[int, ...]

@@ -188,6 +188,7 @@ def _pools(context: Context, memories: dict[int, int], served: dict[int, int]) -
                     evict=evict,
                     preempt=preempt,
                     preempt_keys=keys,
+                    serves_on=pool.preempt_then == "continue",
                     queue=queue,
                     admit_via=served.get(index, -1),
                     memory_of=memory_of.get(index, ()),

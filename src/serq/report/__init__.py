@@ -1,5 +1,6 @@
 """A finished run into words, tables and files. Nothing here reads a clock or a terminal."""
 
+from serq.report.iterations import Iteration, Preempted, Scheduled, iterations_of
 from serq.report.model import (
     GaugeReport,
     ObserveReport,
@@ -13,11 +14,15 @@ from serq.report.notes import Note
 
 __all__ = [
     "GaugeReport",
+    "Iteration",
     "Note",
     "ObserveReport",
     "PoolReport",
+    "Preempted",
     "Provenance",
     "Report",
+    "Scheduled",
     "StageReport",
     "build_report",
+    "iterations_of",
 ]

@@ -10,9 +10,9 @@ Reference: language §3, Statistics (the constant 0, stuck); notes §8.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
-from serq.engine.results import ObserveResult, RunNote, RunResult
+from serq.engine.results import ObserveResult, PoolResult, RunNote, RunResult, StageResult
 from serq.records import dataclass
 from serq.report.numbers import plain, short
 
@@ -45,6 +45,10 @@ class Note:
     since : [t] when it last moved, or None
     count : how many sessions or samples it stands for
     where : `file:line:column` of the statement, or ""
+    turn : the session's turn_no, or None
+    cap : [units] what the pool has in all, or None
+    stage : the engine that admits to the pool or whose memory it is (`engine`, `engine[1]`), or ""
+    iteration, iteration_end : the last that this engine had begun by `since` (0: none), and when it ended [t]; or None
     """
 
     kind: str
@@ -57,6 +61,11 @@ class Note:
     since: float | None = None
     count: int = 1
     where: str = ""
+    turn: int | None = None
+    cap: float | None = None
+    stage: str = ""
+    iteration: int | None = None
+    iteration_end: float | None = None
 
 
 def constant_zero_notes(observes: Iterable[ObserveResult]) -> list[Note]:
@@ -92,8 +101,9 @@ def run_notes(result: RunResult, site_place: Callable[[int], str]) -> list[Note]
     notes = []
     for found in result.notes:
         where = site_place(found.site) if found.site >= 0 else ""
-        pool = _pool_name(result, found.pool)
-        message = _message(found, pool)
+        pool = _name(result.pools, found.pool)
+        stage = _name(result.stages, found.stage)
+        message = _message(found, pool, stage)
         notes.append(
             Note(
                 kind=found.kind,
@@ -106,29 +116,36 @@ def run_notes(result: RunResult, site_place: Callable[[int], str]) -> list[Note]
                 since=found.since,
                 count=found.count,
                 where=where,
+                turn=found.turn,
+                cap=found.cap,
+                stage=stage,
+                iteration=found.iteration if stage else None,
+                iteration_end=found.iteration_end if stage and found.iteration else None,
             )
         )
     return notes
 
 
-def _pool_name(result: RunResult, pool: int) -> str:
-    if not 0 <= pool < len(result.pools):
+def _name(members: Sequence[PoolResult | StageResult], index: int) -> str:
+    if not 0 <= index < len(members):
         return ""
-    found = result.pools[pool]
+    found = members[index]
     return found.name if found.index < 0 else f"{found.name}[{found.index}]"
 
 
-def _message(note: RunNote, pool: str) -> str:
+def _message(note: RunNote, pool: str, stage: str) -> str:
     units, available, since = plain(note.units), plain(note.available), short(note.since)
+    session = f"session {note.session}, turn {note.turn}," if note.turn > 0 else f"session {note.session}"
+    since += f", after iteration {note.iteration} of `{stage}`" if stage and note.iteration > 0 else ""
     if note.kind == "rejected":
         others = f"; so did {note.count - 1} more" if note.count > 1 else ""
         return (
-            f"session {note.session} was rejected at t = {since}: it asked `{pool}` for {units} units and the cap is "
+            f"{session} was rejected at t = {since}: it asked `{pool}` for {units} units and the cap is "
             f"{available}{others}; a larger `cap` would take it, `unfit wait` would leave it in the line"
         )
     if note.kind == "unfit":
         return (
-            f"session {note.session} waits for {units} units of `{pool}` since t = {since} and the cap is {available}: "
+            f"{session} waits for {units} units of `{pool}` since t = {since}, and the cap is {available}: "
             "it never fits (`unfit wait`)"
         )
     if note.kind == "stuck":
@@ -139,11 +156,16 @@ def _message(note: RunNote, pool: str) -> str:
             others = f"; so were {note.count - 1} more; "
             others += f"{note.standing} never got further" if note.standing > 0 else "all went on later"
         return (
-            f"session {note.session} {is_stuck} stuck: at t = {since} `{pool}` preempted it at position {units}, no "
+            f"{session} {is_stuck} stuck: at t = {since}, `{pool}` preempted it at position {units}, no "
             f"further than the time before (the cap is {available}){others}"
         )
-    others = f"; so do {note.count - 1} more" if note.count > 1 else ""
+    others = f"; {note.count - 1} more wait" if note.count > 1 else ""
+    ended = f" (it ended at {short(note.iteration_end)})" if stage and note.iteration > 0 else ""
+    cap = plain(note.cap)
+    there = (
+        f"which has {cap} in all: it never fits" if note.units > note.cap else f"of which {available} of {cap} are free"
+    )
     return (
-        f"nothing can move any more: session {note.session} waits for {units} units of `{pool}` since t = {since} and "
-        f"{available} are free{others}"
+        f"nothing can move any more since t = {since}{ended}: {session} waits for {units} units of `{pool}`, "
+        f"{there}{others}"
     )

@@ -389,10 +389,10 @@ class Spill(Node):
 @dataclass(frozen=True, slots=True)
 class Pool(Node):
     """K. `pool NAME[size] {…}`. A missing option is None: `cap` inf, `block` none, `evict` lru, `preempt` none,
-    `waiting` fifo, `unfit` reject.
+    `preempt_then` stop, `waiting` fifo, `unfit` reject.
 
     `evict` and `waiting` are key tuples: () is `lru` (`fifo`). `preempt` is "none", "lifo" or a key tuple
-    (`preempt by`). `unfit` is "wait" or "reject".
+    (`preempt by`). `preempt_then` is "stop" or "continue". `unfit` is "wait" or "reject".
     """
 
     name: str
@@ -401,6 +401,7 @@ class Pool(Node):
     block: Expression | None
     evict: tuple[Expression, ...] | None
     preempt: str | tuple[Expression, ...] | None
+    preempt_then: str | None
     waiting: tuple[Expression, ...] | None
     admit_via: Reference | None
     spill: Spill | None

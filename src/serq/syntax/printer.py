@@ -202,8 +202,19 @@ def _braced(head: str, inner: list[list[str]], tail: str = "") -> list[str]:
 
 
 def _statements(statements: tuple[Statement, ...]) -> list[list[str]]:
-    """Write statements, each as its lines."""
-    return [_statement(statement) for statement in statements]
+    """Write statements, each as its lines.
+
+    No word is reserved, so a call of what is named `else` may follow a branch: an empty `else` keeps the two apart.
+    """
+    written = [_statement(statement) for statement in statements]
+    for statement, lines, (following, *_) in zip(statements, written, written[1:], strict=False):
+        if (
+            isinstance(statement, Branch)
+            and not statement.otherwise
+            and following.startswith(("else ", "else(", "else.", "else["))
+        ):
+            lines[-1] += " else { }"
+    return written
 
 
 def _statement(statement: Statement) -> list[str]:
@@ -404,7 +415,7 @@ def _pool(pool: Pool) -> list[str]:
         options.append(f"evict by {_arguments(pool.evict)};" if pool.evict else "evict lru;")
     if pool.preempt is not None:
         order = pool.preempt if isinstance(pool.preempt, str) else f"by {_arguments(pool.preempt)}"
-        options.append(f"preempt {order};")
+        options.append(f"preempt {order}{'' if pool.preempt_then is None else f' then {pool.preempt_then}'};")
     if pool.waiting is not None:
         options.append(f"queue by {_arguments(pool.waiting)};" if pool.waiting else "queue fifo;")
     if pool.admit_via is not None:

@@ -3,7 +3,7 @@
 Input: a cursor behind the declaration's word. Output: the declaration's tree.
 Invariant: a step engine always has a budget and a cost, or a finding.
 
-Reference: language §2, `poolopt` and `kind`; `unfit` and `preempt by` are this project's (notes §14).
+Reference: language §2, `poolopt` and `kind`; `unfit`, `preempt by` and `then` are this project's (notes §14).
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class _PoolDraft:
     block: Expression | None = None
     evict: tuple[Expression, ...] | None = None
     preempt: str | tuple[Expression, ...] | None = None
+    preempt_then: str | None = None
     waiting: tuple[Expression, ...] | None = None
     admit_via: Reference | None = None
     spill: Spill | None = None
@@ -77,6 +78,7 @@ class ResourceParser(OptionParser):
             draft.block,
             draft.evict,
             draft.preempt,
+            draft.preempt_then,
             draft.waiting,
             draft.admit_via,
             draft.spill,
@@ -90,7 +92,7 @@ class ResourceParser(OptionParser):
         pool option = "cap" , expression , ";"
                     | "block" , expression , ";"
                     | "evict" , ( "lru" | "by" , keys ) , ";"
-                    | "preempt" , ( "none" | "lifo" | "by" , keys ) , ";"
+                    | "preempt" , ( "none" | ( "lifo" | "by" , keys ) , [ "then" , ( "stop" | "continue" ) ] ) , ";"
                     | "queue" , ( "fifo" | "by" , keys ) , ";"
                     | "admit" , "via" , reference , ";"
                     | spill , ";"
@@ -108,6 +110,7 @@ class ResourceParser(OptionParser):
             case "preempt":
                 choice = self._choice(word, ("none", "lifo", "by"), "`none`, `lifo` or `by (keys)`")
                 draft.preempt = self.keys("`preempt by`") if choice.text == "by" else choice.text
+                draft.preempt_then = self._preempt_then(choice)
             case "queue":
                 choice = self._choice(word, ("fifo", "by"), "`fifo` or `by (keys)`")
                 draft.waiting = self.keys("`queue by`") if choice.text == "by" else ()
@@ -119,6 +122,19 @@ class ResourceParser(OptionParser):
             case "unfit":
                 draft.unfit = self._choice(word, ("wait", "reject"), "`wait` or `reject`").text
         cursor.semicolon(f"`{word.text}`")
+
+    def _preempt_then(self, choice: Token) -> str | None:
+        """Parse what an iteration does when the grower was its own victim; `choice` is the word of the rule."""
+        cursor = self.cursor
+        if not cursor.at("then"):
+            return None
+        if choice.text == "none":
+            raise cursor.failure(
+                "expected `;` after `preempt none`",
+                "`none` takes memory from nobody",
+                helps=("write `preempt lifo then continue;`, or leave the `then` out",),
+            )
+        return self._choice(cursor.advance(), ("stop", "continue"), "`stop` or `continue`").text
 
     def _spill(self, word: Token) -> Spill:
         """Parse where evicted prefixes go; the word is taken.

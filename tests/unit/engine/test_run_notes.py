@@ -36,8 +36,8 @@ def test_a_request_that_never_fits_can_wait() -> None:
     found = finished.report.notes
     assert finished.report.pool("m").rejected == 0 and finished.report.pool("m").admissions == 0
     assert finished.report.end == 100.0 and finished.report.mean_live == 2.0
-    assert [note.kind for note in found if note.kind == "unfit"] == ["unfit"]
-    assert (found[0].session, found[0].units, found[0].available, found[0].since) == (0, 3.0, 2.0, 0.0)
+    assert [(note.kind, note.count) for note in found] == [("blocked", 2)]
+    assert (found[0].session, found[0].units, found[0].cap, found[0].since) == (0, 3.0, 2.0, 0.0)
     assert finished.report.blocked
 
 
@@ -186,3 +186,55 @@ def test_a_value_that_cannot_be_meant_is_an_error(name: str, text: str) -> None:
     assert problem.diagnostics[0].name == name
     assert problem.session in (0, -1) and problem.time == 0.0
     assert any("t = 0" in note for note in problem.diagnostics[0].notes)
+
+
+def test_a_request_that_never_fits_is_named_while_others_go_on() -> None:
+    """It is only its line that stands: the other session is away at the horizon, so the run is not blocked."""
+    text = """
+    pool m { cap 2; unfit wait; } stage z : delay; workload { arrive batch(2); turn { set x = 1; } }
+    session { turn; branch (serial == 0) { hold m (3) { } } else { turn; run z (500); } }
+    """
+    (found,) = simulate(text).report.notes
+    assert (found.kind, found.session, found.turn, found.units, found.cap) == ("unfit", 0, 1, 3.0, 2.0)
+    assert (found.stage, found.iteration) == ("", None)
+
+
+def test_an_engine_that_stands_still_is_named_with_its_last_iteration() -> None:
+    """The second turn's prompt never fits and waits from 2 on; the other session comes at 9 and waits behind it."""
+    text = """
+    pool reqs { cap 2; admit via e; } pool kv { cap 4; preempt lifo; unfit wait; }
+    stage e : step { budget 4; cost 1; memory kv; } stage z : delay;
+    workload { arrive batch(2); turn { set n = turn_no == 1 ? 2 : 5; } }
+    session {
+      run z (serial * 9); turn;
+      loop { hold reqs (1), kv (min(n, budget_left(e))) reserve (n) { run e prefill (n) growing kv; } run z (1); turn; }
+    }
+    run { horizon 20; }
+    """
+    (found,) = simulate(text).report.notes
+    assert (found.kind, found.session, found.turn, found.pool) == ("blocked", 0, 2, "kv")
+    assert (found.units, found.available, found.cap, found.count) == (5.0, 4.0, 4.0, 2)
+    assert (found.stage, found.iteration, found.iteration_end, found.since) == ("e", 1, 1.0, 9.0)
+
+
+def test_growing_out_of_the_pool_is_named_with_its_iteration() -> None:
+    """A lone request outgrows its pool: the third iteration only preempts it, and what it then reserves never fits."""
+    text = """
+    pool reqs { cap 2; admit via e; } pool kv { cap 4; preempt lifo; unfit wait; }
+    stage e : step { budget 4; cost 1; memory kv; }
+    workload { arrive batch(1); turn { set n = 3; } }
+    session {
+      turn;
+      hold reqs (1), kv (min(max(n, computed + 1), budget_left(e))) reserve (max(n, computed + 1)) {
+        run e prefill (n) growing kv;
+        run e decode (9) growing kv;
+      }
+    }
+    run { horizon 20; }
+    """
+    finished = simulate(text)
+    (found,) = finished.report.notes
+    assert finished.report.pool("kv").preemptions == 1
+    assert (found.kind, found.session, found.turn, found.pool) == ("blocked", 0, 1, "kv")
+    assert (found.units, found.cap, found.iteration, found.iteration_end) == (5.0, 4.0, 3, 3.0)
+    assert "it never fits" in found.message

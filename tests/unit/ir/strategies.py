@@ -1,6 +1,7 @@
 """Random IR programs: every shape the model allows, with names that mostly exist, so that many of them nearly link."""
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from serq.ir import model as ir
 from serq.ir.vocabulary import CONTEXT_VARIABLES, DISTRIBUTIONS, FUNCTIONS, MEMBER_FUNCTIONS
@@ -113,6 +114,11 @@ pools = st.builds(
     admit_via=st.one_of(st.none(), stage_references),
     spill=st.one_of(st.none(), st.none(), spills),
     unfit=st.sampled_from(("reject", "wait")),
+)
+pools = st.builds(
+    lambda pool, then: pool if pool.preempt == "none" else replace(pool, preempt_then=then),
+    pools,
+    st.sampled_from(("stop", "continue")),
 )
 kinds = st.one_of(
     st.just(ir.Delay()),

@@ -147,19 +147,26 @@ def test_a_test_that_never_held_is_noted() -> None:
             False,
         ),
         (
-            note("unfit", available=20.0),
-            "session 3 waits for 30 units of `kv[1]` since t = 4 and the cap is 20: it never fits (`unfit wait`) "
-            "(at a.sq:8:1)",
+            note("unfit", available=20.0, turn=2, stage=0, iteration=7),
+            "session 3, turn 2, waits for 30 units of `kv[1]` since t = 4, after iteration 7 of `s`, and the cap "
+            "is 20: it never fits (`unfit wait`) (at a.sq:8:1)",
             True,
         ),
         (
-            note("blocked", site=-1),
-            "nothing can move any more: session 3 waits for 30 units of `kv[1]` since t = 4 and 10.5 are free",
+            note("blocked", site=-1, cap=40.0),
+            "nothing can move any more since t = 4: session 3 waits for 30 units of `kv[1]`, of which 10.5 of 40 "
+            "are free",
+            True,
+        ),
+        (
+            note("blocked", site=-1, cap=20.0, turn=2, count=4, stage=0, iteration=7, iteration_end=3.5),
+            "nothing can move any more since t = 4, after iteration 7 of `s` (it ended at 3.5): session 3, turn 2, "
+            "waits for 30 units of `kv[1]`, which has 20 in all: it never fits; 3 more wait",
             True,
         ),
         (
             note("stuck", standing=1, blocks_run=True),
-            "session 3 is stuck: at t = 4 `kv[1]` preempted it at position 30, no further than the time before "
+            "session 3 is stuck: at t = 4, `kv[1]` preempted it at position 30, no further than the time before "
             "(the cap is 10.5) (at a.sq:8:1)",
             True,
         ),

@@ -156,15 +156,21 @@ kinds = st.one_of(
 spills = node(n.Spill, references, references, small, small)
 
 
+preemptions = st.one_of(
+    st.sampled_from([(None, None), ("none", None)]),
+    st.tuples(st.one_of(st.just("lifo"), keys), st.sampled_from([None, "stop", "continue"])),
+)
+
+
 def pools(sizes):
-    return node(
-        n.Pool,
+    return st.builds(
+        lambda *parts: n.Pool(HERE, *parts[:5], *parts[5], *parts[6:]),
         dotted,
         sizes,
         optional(small),
         optional(small),
         optional(tuples_of(small, 0, 2)),
-        st.one_of(st.sampled_from([None, "none", "lifo"]), keys),
+        preemptions,
         optional(tuples_of(small, 0, 2)),
         optional(references),
         optional(spills),

@@ -195,17 +195,17 @@ def test_a_hold_with_every_clause() -> None:
 
 
 def test_pool_options() -> None:
-    """Each option has its slot; the two of this project are there."""
+    """Each option has its slot; the three of this project are there."""
     pool = item(
-        "pool kv[2] { cap 9; block 3; evict lru; preempt by (a, b); queue fifo; admit via E; "
+        "pool kv[2] { cap 9; block 3; evict lru; preempt by (a, b) then continue; queue fifo; admit via E; "
         "spill t via l (size) when (1); unfit wait; }"
     )
     assert pool == n.Pool(
-        HERE, "kv", number(2), number(9), number(3), (), (name("a"), name("b")), (), ref("E"),
+        HERE, "kv", number(2), number(9), number(3), (), (name("a"), name("b")), "continue", (), ref("E"),
         n.Spill(HERE, ref("t"), ref("l"), name("size"), number(1)), "wait", HERE,
     )  # fmt: skip
     bare = item("pool m { }")
-    assert bare == n.Pool(HERE, "m", None, None, None, None, None, None, None, None, None, HERE)
+    assert bare == n.Pool(HERE, "m", None, None, None, None, None, None, None, None, None, None, HERE)
 
 
 @pytest.mark.parametrize(

@@ -96,3 +96,11 @@ session {
 run { horizon 100; warmup 10; seed 1; }
 """
     assert print_program(read(text)) == text
+
+
+def test_a_call_of_what_is_named_else_is_no_side_of_the_branch_before_it() -> None:
+    """No word is reserved: `else` may be a definition or a queue."""
+    text = "session {\n  branch (a) { end; } else { }\n  else(1);\n  branch (b) { }\n  end;\n}\n"
+    tree = read(text)
+    assert print_program(tree) == text
+    assert read(print_program(tree)) == tree

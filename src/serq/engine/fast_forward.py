@@ -1,0 +1,211 @@
+"""Iterations without a look at every resident: what the plain loop of `step_engine.py` would do, from the sums.
+
+Input: an engine between two iterations. Output: the same iteration the plain loop would form, or the engine with all
+its residents loose and nothing else changed, so that the plain loop forms it.
+Invariants: the plain loop is the definition; clock, samples, counters, gauges and integrals agree with it to the last
+bit (tests/properties/test_fast_plan.py, `make plain`). What is served must therefore not depend on the residents'
+order: everybody gets all it wants, or the budget ends within prefills that come after every decode; and all growth
+fits, so that nobody stalls or is preempted.
+Reference: docs/design/0008.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mypy_extensions import i64
+
+from serq.arithmetic import round_down
+from serq.engine.steady import is_whole
+
+if TYPE_CHECKING:
+    from serq.engine.session import Job
+    from serq.engine.step_engine import StepEngine
+    from serq.engine.world import World
+
+LARGEST: Final = 1.7976931348623157e308  # the greatest finite float: no cap
+
+# How the residents are served.
+ADMISSION_ORDER: Final = 0
+DECODES_FIRST: Final = 1
+PREFILLS_FIRST: Final = 2
+OTHER_ORDER: Final = 3
+
+
+def form_residents(e: StepEngine, w: World, chunk: float) -> bool:
+    """Give the residents their tokens, or leave them all loose for the plain loop and tell so with False."""
+    if _serve_all(e, w, chunk):
+        return True
+    e.loosen()
+    return False
+
+
+def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
+    """Give the residents their tokens; False, and nobody has any, when that takes the plain loop."""
+    steady = e.steady
+    budget = e.left
+    if e.odd_count > 0 or budget != round_down(budget) or (chunk < LARGEST and chunk != round_down(chunk)):
+        return False
+    decodes: i64 = steady.count
+    latest_decode: i64 = steady.latest_admission
+    first_prefill: i64 = -1
+    wanted = 0.0
+    has_new_decode = False
+    for job in e.loose_jobs:
+        if job.is_stalled or not is_whole(job.left):  # a fraction is left where a budget was no whole number
+            return False
+        if job.is_decode:
+            decodes += 1
+            has_new_decode = True
+            if job.admission > latest_decode:
+                latest_decode = job.admission
+        else:
+            wanted += job.left if job.left < chunk else chunk
+            if first_prefill < 0:
+                first_prefill = job.admission
+    rest = budget - float(decodes)
+    if rest < 0.0:
+        return False
+    if wanted > rest and decodes > 0 and e.serving_order != DECODES_FIRST:
+        if e.serving_order != ADMISSION_ORDER:
+            return False
+        if has_new_decode:
+            _join_decodes(e)
+            has_new_decode = False
+        if first_prefill <= latest_decode and first_prefill <= steady.latest():
+            return False
+    if has_new_decode:
+        _join_decodes(e)
+    memory = e.memory
+    crossing: i64 = 0
+    if steady.count > 0:
+        crossing = steady.crossing_now()
+    if memory is not None:
+        growth = float(crossing * steady.block)
+        if wanted > 0.0:
+            growth += _prefill_growth(e, chunk, rest)
+        if growth > 0.0 and memory.used.value + growth > memory.cap:
+            return False
+    if steady.count > 0:
+        steady.advance(w, memory, crossing)
+        e.left = rest
+    if wanted > 0.0:
+        for job in e.loose_jobs:
+            if not e.left > 0.0:
+                break
+            e.serve(w, job, chunk)
+    e.newcomers_from = len(e.batch)
+    return True
+
+
+def _join_decodes(e: StepEngine) -> None:
+    """Let the decodes among the loose residents become steady."""
+    prefills: list[Job] = []
+    for job in e.loose_jobs:
+        if job.is_decode:
+            e.steady.join(job)
+        else:
+            prefills.append(job)
+    e.loose_jobs = prefills
+
+
+def _prefill_growth(e: StepEngine, chunk: float, rest: float) -> float:
+    """Give the memory by which the loose prefills would grow [units]."""
+    growth = 0.0
+    for job in e.loose_jobs:
+        if not rest > 0.0:
+            break
+        n = job.left if job.left < chunk else chunk
+        if n > rest:
+            n = rest
+        rest -= n
+        growing = job.growing
+        if growing is not None and growing.position + n > growing.amount:
+            growth += growing.pool.whole_blocks_up(growing.position + n) - growing.amount
+    return growth
+
+
+def in_batch_order(e: StepEngine, steady: list[Job], loose: list[Job]) -> list[Job]:
+    """Merge steady residents into the loose ones of a batch, in the order in which the plain loop serves them."""
+    if len(steady) == 0:
+        return loose
+    if len(steady) > 1:
+        steady.sort(key=admission_key)
+    order = e.serving_order
+    if order == DECODES_FIRST:
+        return steady + loose
+    if order == PREFILLS_FIRST:
+        return loose + steady
+    merged: list[Job] = []
+    i: i64 = 0
+    for job in loose:
+        while i < len(steady) and _is_before(steady[i], job):
+            merged.append(steady[i])
+            i += 1
+        merged.append(job)
+    while i < len(steady):
+        merged.append(steady[i])
+        i += 1
+    return merged
+
+
+def _is_before(one: Job, other: Job) -> bool:
+    if one.admission != other.admission:
+        return one.admission < other.admission
+    return one.job_number < other.job_number
+
+
+def admission_key(job: Job) -> tuple[int, int]:
+    """Give what residents are ordered by."""
+    return int(job.admission), int(job.job_number)
+
+
+def run_ahead(e: StepEngine, w: World) -> None:
+    """After an iteration in which nobody finished, form the next, and go on as long as nothing else happens.
+
+    What is left undone when this returns is for the world's settle, unless `w.is_settled` says that it would do
+    nothing.
+    """
+    calendar = w.calendar
+    w.enter_or_leave(None)
+    while True:
+        event = calendar.first
+        if (
+            (event is not None and event.at <= w.now)
+            or w.waiting_count > 0
+            or w.grower_count > 0
+            or w.sharing.needs_settling
+            or e.resident_count() == 0
+            or not w.others_rest(e)
+        ):
+            return
+        by_plan = e.form_iteration(w)
+        w.is_settled = True
+        if e.formed_none():
+            if not by_plan:
+                w.settle_after(e)
+            return
+        at = w.now + e.cost_of_batch(w)
+        e.begin_iteration(w, at)
+        event = calendar.first
+        if (
+            not by_plan
+            or not at > w.now
+            or (event is not None and event.at <= at)
+            or at > w.horizon
+            or (at >= w.warmup and not w.is_warm)
+            or w.events >= w.report_at
+        ):
+            calendar.schedule(e.iteration_end, at)
+            if not by_plan:
+                w.settle_after(e)
+            return
+        if w.has_gauges:
+            w.read_gauges()
+        e.iteration_end.at = at
+        calendar.scheduled_count += 1
+        w.events += 1
+        w.now = at
+        w.is_settled = False
+        if e.finish_iteration(w):
+            return

@@ -1,0 +1,229 @@
+"""The steady residents of an engine: decodes of which each gets one token in every iteration, kept as sums.
+
+Input: decode jobs with whole numbers of tokens left, that may grow a hold on the engine's memory. Output: what an
+iteration needs of them (how many, their memory, how many cross a block's edge now, who finishes), each in a time that
+does not depend on how many there are.
+Invariants: `tick` counts the iterations that served the steady residents; a job's position is its `position_offset`
+plus the tick, and it is done when the tick reaches its `finish_tick`; `kv` and the pool's own counters are those after
+every growth so far; all quantities are whole numbers, so that sums do not depend on their order.
+A job's own fields and its allocation are behind until `write_back` brings them up to date.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mypy_extensions import i64
+
+from serq.engine.calendar import Calendar
+from serq.engine.pool import Pool
+from serq.engine.session import Job
+
+if TYPE_CHECKING:
+    from serq.engine.world import World
+
+BLOCK_MAX: Final = 65536
+"""[units] The greatest block whose edges are counted by phase."""
+WHOLE_MAX: Final = 1e15
+"""Whole numbers below this are added and subtracted without rounding, however many terms a sum has in practice."""
+
+
+def is_whole(value: float) -> bool:
+    """Tell whether a value is a whole number that sums keep exact."""
+    return -WHOLE_MAX < value < WHOLE_MAX and value == float(i64(value))
+
+
+class SteadyDecodes:
+    """The steady residents of one engine.
+
+    Attributes
+    ----------
+    block : [units] of the engine's memory (1 for a pool without blocks), 0 when its edges cannot be counted
+    jobs : in no order; `Job.steady_place` is a job's place
+    kv : [units] their whole allocations on the engine's memory
+    finish_sum : of their finish ticks, from which the tokens left follow
+    in_flight : whether the running iteration, or the one being formed, serves them
+    latest_admission : an upper bound of their admission numbers
+    """
+
+    def __init__(self) -> None:
+        self.block: i64 = 1
+        self.tick: i64 = 0
+        self.jobs: list[Job] = []
+        self.count: i64 = 0
+        self.kv = 0.0
+        self.finish_sum = 0.0
+        self.in_flight = False
+        self.latest_admission: i64 = -1
+        self.crossings: list[int] = [0]  # how many cross an edge at the ticks of each phase
+        self.wakes = Calendar()  # by tick: when a job finishes, or first fills what it was given at its admission
+
+    def set_memory(self, memory: Pool | None) -> None:
+        """Learn the blocks of the engine's memory."""
+        block = 1.0 if memory is None or memory.block == 0.0 else memory.block
+        if 1.0 <= block <= BLOCK_MAX and is_whole(block):
+            self.block = i64(block)
+            self.crossings = [0] * int(block)
+        else:
+            self.block = 0
+
+    def takes(self, job: Job, memory: Pool | None) -> bool:
+        """Tell whether a job (a prefill too, for what it adds to the sums) is in whole numbers throughout."""
+        if self.block == 0 or not is_whole(job.left) or not is_whole(job.other_kv):
+            return False
+        growing = job.growing
+        if growing is None:
+            return True
+        return (
+            growing.pool is memory
+            and is_whole(growing.position)
+            and is_whole(growing.amount)
+            and 0.0 <= growing.position <= growing.amount
+        )
+
+    # -------------------------------------------------------------------------------------------- come and go
+
+    def join(self, job: Job) -> None:
+        """Take a decode in before the iteration that serves it first."""
+        tick = self.tick
+        finish: i64 = tick + i64(job.left)
+        wake = finish
+        job.is_steady = True
+        job.finish_tick = finish
+        job.joined_tick = tick
+        job.phase = -1
+        growing = job.growing
+        kv = job.other_kv
+        if growing is not None:
+            kv += growing.amount
+            job.position_offset = growing.position - float(tick)
+            hold = job.growing_hold
+            assert hold is not None
+            job.moved_before = hold.moved
+            edge: i64 = tick + i64(growing.amount - growing.position)
+            if edge - tick < self.block:
+                self._cross_at(job, edge)
+            elif edge < finish:
+                wake = edge
+        self.kv += kv
+        self.finish_sum += float(finish)
+        job.steady_place = self.count
+        self.jobs.append(job)
+        self.count += 1
+        if job.admission > self.latest_admission:
+            self.latest_admission = job.admission
+        self.wakes.schedule(job, float(wake))
+
+    def _cross_at(self, job: Job, edge: i64) -> None:
+        phase: i64 = edge % self.block
+        job.phase = phase
+        self.crossings[phase] += 1
+
+    def leave(self, job: Job) -> None:
+        """Let a job go, its own fields up to date."""
+        self.write_back(job)
+        growing = job.growing
+        kv = job.other_kv
+        if growing is not None:
+            kv += growing.amount
+        if job.phase >= 0:
+            self.crossings[job.phase] -= 1
+        self.kv -= kv
+        self.finish_sum -= float(job.finish_tick)
+        place = job.steady_place
+        last = self.jobs.pop()
+        if last is not job:
+            self.jobs[place] = last
+            last.steady_place = place
+        self.count -= 1
+        if self.count == 0:
+            self.latest_admission = -1
+        self.wakes.cancel(job)
+        job.is_steady = False
+
+    def write_back(self, job: Job) -> None:
+        """Bring a job's fields and its allocation up to date; it stays steady."""
+        remaining = float(job.finish_tick - self.tick)
+        if self.in_flight:
+            job.left = remaining + 1.0
+            job.tokens = 1.0
+            if self.tick > job.joined_tick + 1:
+                job.moved_before = True
+        else:
+            job.left = remaining
+            job.tokens = 0.0
+        growing = job.growing
+        if growing is None:
+            return
+        position = job.position_offset + float(self.tick)
+        growing.position = position
+        if position > growing.amount:
+            growing.amount = growing.pool.whole_blocks_up(position)
+        if self.tick > job.joined_tick:
+            hold = job.growing_hold
+            assert hold is not None
+            hold.moved = True
+
+    # ----------------------------------------------------------------------------------------- one iteration
+
+    def crossing_now(self) -> i64:
+        """Give how many cross a block's edge in the iteration being formed."""
+        tick = self.tick
+        at = float(tick)
+        wakes = self.wakes
+        while True:
+            first = wakes.first
+            if first is None or first.at > at:
+                break
+            wakes.pop()
+            assert isinstance(first, Job)
+            self._cross_at(first, tick)
+            wakes.schedule(first, float(first.finish_tick))
+        return i64(self.crossings[tick % self.block])
+
+    def advance(self, w: World, memory: Pool | None, crossing: i64) -> None:
+        """Serve them all: those at an edge grow by a block each, which fits."""
+        if crossing > 0 and memory is not None:
+            block = float(self.block)
+            for _ in range(crossing):
+                memory.make_room(w, block)
+                memory.used.add(block, w.now)
+            self.kv += block * float(crossing)
+        self.tick += 1
+        self.in_flight = True
+
+    def finished(self) -> list[Job]:
+        """Take out those whose last token the iteration that ended has brought, in no order."""
+        at = float(self.tick)
+        wakes = self.wakes
+        done: list[Job] = []
+        while True:
+            first = wakes.first
+            if first is None or first.at > at:
+                break
+            assert isinstance(first, Job)
+            if first.finish_tick > self.tick:
+                # it comes to an edge in the next iteration
+                wakes.pop()
+                self._cross_at(first, self.tick)
+                wakes.schedule(first, float(first.finish_tick))
+            else:
+                self.leave(first)
+                done.append(first)
+        return done
+
+    # --------------------------------------------------------------------------------------------- observables
+
+    def work_left(self) -> float:
+        """Give the tokens they have left."""
+        left = self.finish_sum - float(self.count * self.tick)
+        return left + float(self.count) if self.in_flight else left
+
+    def latest(self) -> i64:
+        """Give the latest admission number among them, or -1."""
+        latest: i64 = -1
+        for job in self.jobs:
+            if job.admission > latest:
+                latest = job.admission
+        self.latest_admission = latest
+        return latest
