@@ -233,7 +233,7 @@ class _Assembly:
         read = declared.evict if spill is None else (*declared.evict, spill.work, spill.when)
         pool.keys_read_attributes = any(reads_attributes(e) for e in read)
         pool.queue_keys = [self._expression(key) for key in declared.queue]
-        pool.queue_keys_stay = all(reads_only(key, frozenset()) for key in declared.queue)
+        pool.keys_are_fixed = all(is_fixed(key) for key in declared.queue)
         if declared.evict and all(reads_only(key, OF_ENTRIES) for key in declared.evict):
             pool.evict_keys_stay = True
             self.world.ranks_entries = True
@@ -542,6 +542,14 @@ def reads_context(e: li.LinkedExpression, names: frozenset[str]) -> bool:
     return any(part.op == "context" and part.name in names for part in parts_of(e))
 
 
+def reads_only(e: li.LinkedExpression, names: frozenset[str]) -> bool:
+    """Tell whether an expression reads nothing but attributes and some context variables: no state, no draw."""
+    return all(
+        part.op != "draw" and part.reference is None and (part.op != "context" or part.name in names)
+        for part in parts_of(e)
+    )
+
+
 def draws(e: li.LinkedExpression) -> bool:
     """Tell whether an expression draws a random number."""
     return any(part.op == "draw" for part in parts_of(e))
@@ -576,14 +584,6 @@ def serving_order(w: World, keys: Sequence[li.LinkedExpression], assembled: Sequ
     if prefill < decode:
         return PREFILLS_FIRST
     return DECODES_FIRST if decode < prefill else OTHER_ORDER
-
-
-def reads_only(e: li.LinkedExpression, names: frozenset[str]) -> bool:
-    """Tell whether an expression reads nothing but attributes and some context variables: no state, no draw."""
-    return all(
-        part.op != "draw" and part.reference is None and (part.op != "context" or part.name in names)
-        for part in parts_of(e)
-    )
 
 
 def reads_attributes(e: li.LinkedExpression) -> bool:

@@ -76,12 +76,12 @@ class Pool:
         self.preempt_keys: list[Expression] = []
         self.serves_on = False  # after a grower that was its own victim the iteration goes on with the next resident
         self.queue_keys: list[Expression] = []
-        self.queue_keys_stay = False  # they read nothing but attributes, so they are the same as long as one waits
         self.admit_via: StepEngine | None = None
         self.engines: list[StepEngine] = []  # whose memory it is
         self.spill: Spill | None = None
         self.unfit_waits = False
         # the last refusal, while trying again would change nothing
+        self.keys_are_fixed = True  # the order of the line is the same until somebody joins or leaves
         self.line_number: i64 = 0  # rises when somebody joins or leaves
         self.refusing_pool: Pool | None = None
         self.refused_line: i64 = -1
@@ -185,7 +185,7 @@ class Pool:
         self.refusing_pool = None
         pool = pools[place]
         at_least = statement.claims[place].at_least
-        if at_least is None or not self.queue_keys_stay:
+        if at_least is None or not self.keys_are_fixed:
             return
         if pool.used.value + pool.whole_blocks_up(at_least.evaluate(w)) <= pool.cap + SLACK:
             return
@@ -217,7 +217,7 @@ class Pool:
         assert best is not None
         if len(self.queue_keys) == 0 or line.count == 1:
             return best
-        if self.queue_keys_stay:
+        if self.keys_are_fixed:
             return self._first_ranked(w)
         best_keys = self._keys_of(w, best)
         session = best.behind

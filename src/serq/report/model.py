@@ -30,7 +30,7 @@ class Provenance:
     version : of serq
     seed : of the random streams
     command : the command line that gives these figures again, without options that only say where they go
-    program_text : gives the program's IR as JSON, run options and overrides included; asked when the figures are written
+    program_text : gives the program's IR as JSON, run options and overrides included, when the report is written
     trace_text : gives the rows of the trace as text, or "" without one
     """
 

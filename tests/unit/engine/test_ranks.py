@@ -77,7 +77,7 @@ KEYS = ("x", "-y, x", "size", "x, -size", "last, y", "x * y, serial", "turn_no +
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32))
 def test_what_is_kept_is_what_a_search_would_find(seed: int) -> None:
-    """Attributes of live owners change while their prefixes lie in the cache, owners leave, entries shrink and split."""
+    """Attributes of live owners change while their prefixes are cached, owners leave, entries shrink and split."""
     choose = generators.Random(seed)
     text = PROGRAM.format(
         block=choose.choice(["", "block 1;", "block 2;"]),
@@ -92,9 +92,9 @@ def test_what_is_kept_is_what_a_search_would_find(seed: int) -> None:
     for is_kept in (True, False):
         simulation = assemble(serq.loads(text).linked, records_samples=True, checks=True)
         for pool in simulation.world.pools:
-            assert pool.queue_keys_stay and (pool.evict_keys_stay or not pool.evict_keys)
+            assert pool.keys_are_fixed and (pool.evict_keys_stay or not pool.evict_keys)
             pool.evict_keys_stay = pool.evict_keys_stay and is_kept
-            pool.queue_keys_stay = is_kept
+            pool.keys_are_fixed = is_kept
         simulation.world.ranks_entries = is_kept
         result = simulation.run()
         observed = result.observes[0]
