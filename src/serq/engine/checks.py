@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from serq.engine.residents import is_before
 from serq.engine.session import WAITING, Session
 from serq.engine.step_engine import StepEngine
 
@@ -46,7 +47,9 @@ def _check_engine(engine: StepEngine) -> None:
     kv = 0.0
     left = 0.0
     crossings = [0] * len(steady.crossings)
-    for job in steady.jobs:
+    count = 0
+    job = steady.jobs.head
+    while job is not None:
         steady.write_back(job)
         kv += engine.kv_of(job)
         left += job.left
@@ -54,7 +57,9 @@ def _check_engine(engine: StepEngine) -> None:
             crossings[int(job.phase)] += 1
         if job.finish_tick <= steady.tick and not steady.in_flight:
             raise AssertionError(f"a job of stage {engine.name} has no tokens left and is still there")
-    if len(steady.jobs) != steady.count or crossings != list(steady.crossings):
+        count += 1
+        job = job.behind
+    if count != steady.count or steady.jobs.count != steady.count or crossings != list(steady.crossings):
         raise AssertionError(f"the steady residents of stage {engine.name} are counted twice over, differently")
     if kv != steady.kv or left != steady.work_left():
         raise AssertionError(
@@ -65,11 +70,15 @@ def _check_engine(engine: StepEngine) -> None:
         waiting += len(pool.preempted) + int(pool.line.count)
     if waiting != engine.waiting_count or steady.phase != steady.tick % max(1, steady.block):
         raise AssertionError(f"who waits for stage {engine.name}, or its tick, is counted twice over, differently")
-    last = -1
-    for job in engine.loose_jobs:
-        if job.is_steady or job.admission < last:
+    count = 0
+    job = engine.loose.head
+    while job is not None:
+        if job.is_steady or (job.ahead is not None and is_before(job, job.ahead)):
             raise AssertionError(f"the residents of stage {engine.name} are out of order")
-        last = int(job.admission)
+        count += 1
+        job = job.behind
+    if count != engine.loose.count:
+        raise AssertionError(f"the residents of stage {engine.name} are counted twice over, differently")
 
 
 def _check_pool(w: World, pool: Pool) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from mypy_extensions import i64
 
 from serq.arithmetic import round_down
+from serq.engine.residents import is_before
 from serq.engine.steady import is_whole
 
 if TYPE_CHECKING:
@@ -49,11 +50,12 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
     if not e.has_whole_limits and (budget != round_down(budget) or (chunk < LARGEST and chunk != round_down(chunk))):
         return False
     decodes: i64 = steady.count
-    latest_decode: i64 = steady.latest_admission
+    latest_decode: i64 = steady.latest_admission()
     first_prefill: i64 = -1
     wanted = 0.0
     has_new_decode = False
-    for job in e.loose_jobs:
+    job = e.loose.head
+    while job is not None:
         # a fraction is left where a budget was no whole number
         if job.is_stalled or not (e.has_whole_limits or is_whole(job.left)):
             return False
@@ -66,16 +68,14 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
             wanted += job.left if job.left < chunk else chunk
             if first_prefill < 0:
                 first_prefill = job.admission
+        job = job.behind
     rest = budget - float(decodes)
     if rest < 0.0:
         return False
     if wanted > rest and decodes > 0 and e.serving_order != DECODES_FIRST:
         if e.serving_order != ADMISSION_ORDER:
             return False
-        if has_new_decode:
-            _join_decodes(e)
-            has_new_decode = False
-        if first_prefill <= latest_decode and first_prefill <= steady.latest():
+        if first_prefill <= latest_decode:  # the latest of all decodes, those that join now among them
             return False
     if has_new_decode:
         _join_decodes(e)
@@ -86,7 +86,7 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
     if memory is not None:
         growth = float(crossing * steady.block)
         room = memory.cap - memory.used.value
-        if growth + wanted + float(len(e.loose_jobs) * steady.block) > room:  # at most that much; else look closely
+        if growth + wanted + float(e.loose.count * steady.block) > room:  # at most that much; else look closely
             if wanted > 0.0:
                 growth += _prefill_growth(e, chunk, rest)
             if growth > 0.0 and memory.used.value + growth > memory.cap:
@@ -95,35 +95,30 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
         steady.advance(w, memory, crossing)
         e.left = rest
     if wanted > 0.0:
-        for job in e.loose_jobs:
-            if not e.left > 0.0:
-                break
+        job = e.loose.head
+        while job is not None and e.left > 0.0:
             e.serve(w, job, chunk)
-    e.newcomers_from = len(e.batch)
+            job = job.behind
+    e.newcomers_from = e.batch.count
     return True
 
 
 def _join_decodes(e: StepEngine) -> None:
     """Let the decodes among the loose residents become steady."""
-    loose = e.loose_jobs
-    if len(loose) == 1:
-        e.steady.join(loose.pop())
-        return
-    prefills: list[Job] = []
-    for job in loose:
+    job = e.loose.head
+    while job is not None:
+        behind = job.behind
         if job.is_decode:
+            e.loose.remove(job)
             e.steady.join(job)
-        else:
-            prefills.append(job)
-    e.loose_jobs = prefills
+        job = behind
 
 
 def _prefill_growth(e: StepEngine, chunk: float, rest: float) -> float:
     """Give the memory by which the loose prefills would grow [units]."""
     growth = 0.0
-    for job in e.loose_jobs:
-        if not rest > 0.0:
-            break
+    job = e.loose.head
+    while job is not None and rest > 0.0:
         n = job.left if job.left < chunk else chunk
         if n > rest:
             n = rest
@@ -131,15 +126,12 @@ def _prefill_growth(e: StepEngine, chunk: float, rest: float) -> float:
         growing = job.growing
         if growing is not None and growing.position + n > growing.amount:
             growth += growing.pool.whole_blocks_up(growing.position + n) - growing.amount
+        job = job.behind
     return growth
 
 
 def in_batch_order(e: StepEngine, steady: list[Job], loose: list[Job]) -> list[Job]:
-    """Merge steady residents into the loose ones of a batch, in the order in which the plain loop serves them."""
-    if len(steady) == 0:
-        return loose
-    if len(steady) > 1:
-        steady.sort(key=admission_key)
+    """Merge steady residents into the loose ones of a batch, as the plain loop serves them; both in admission order."""
     order = e.serving_order
     if order == DECODES_FIRST:
         return steady + loose
@@ -148,7 +140,7 @@ def in_batch_order(e: StepEngine, steady: list[Job], loose: list[Job]) -> list[J
     merged: list[Job] = []
     i: i64 = 0
     for job in loose:
-        while i < len(steady) and _is_before(steady[i], job):
+        while i < len(steady) and is_before(steady[i], job):
             merged.append(steady[i])
             i += 1
         merged.append(job)
@@ -156,17 +148,6 @@ def in_batch_order(e: StepEngine, steady: list[Job], loose: list[Job]) -> list[J
         merged.append(steady[i])
         i += 1
     return merged
-
-
-def _is_before(one: Job, other: Job) -> bool:
-    if one.admission != other.admission:
-        return one.admission < other.admission
-    return one.job_number < other.job_number
-
-
-def admission_key(job: Job) -> tuple[int, int]:
-    """Give what residents are ordered by."""
-    return int(job.admission), int(job.job_number)
 
 
 def run_ahead(e: StepEngine, w: World) -> None:

@@ -38,7 +38,7 @@ class IterationLog(IterationResult):
         self.waiting.append(waiting)
         memory = engine.memory
         self.free.append(float("nan") if memory is None else memory.cap - memory.used.value)
-        for job in engine.batch:
+        for job in engine.batch.listed():
             self._record_job(engine, job)
         self.batch_ends.append(len(self.sessions))
         self.preempted_ends.append(len(self.preempted_sessions))

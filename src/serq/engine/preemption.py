@@ -51,17 +51,15 @@ def latest_resident(pool: Pool) -> Allocation | None:
     found: Allocation | None = None
     admission: i64 = -1
     for engine in pool.engines:
-        residents = engine.loose_jobs
-        i: i64 = len(residents) - 1
-        while i >= 0:
-            job = residents[i]
+        job = engine.loose.tail
+        while job is not None:
             allocation = job.session.hold_on(pool)
             if allocation is not None:
                 if job.admission > admission:
                     found = allocation
                     admission = job.admission
                 break
-            i -= 1
+            job = job.ahead
     return found
 
 
@@ -79,13 +77,15 @@ def resident_with_greatest_keys(w: World, pool: Pool) -> Allocation | None:
     found: Allocation | None = None
     greatest: list[float] = []
     for engine in pool.engines:
-        for job in engine.loose_jobs:
+        job = engine.loose.head
+        while job is not None:
             allocation = job.session.hold_on(pool)
             if allocation is not None:
                 keys = victim_keys(w, pool, job.session)
                 if found is None or precedes(greatest, keys):
                     found = allocation
                     greatest = keys
+            job = job.behind
     return found
 
 

@@ -161,7 +161,6 @@ class Job(Event):
         self.is_whole = False  # tokens and memory are whole numbers
         # a steady resident (see steady.py)
         self.is_steady = False
-        self.steady_place: i64 = 0
         self.finish_tick: i64 = 0
         self.joined_tick: i64 = 0
         self.phase: i64 = -1

@@ -19,6 +19,7 @@ from mypy_extensions import i64
 from serq.arithmetic import nearest
 from serq.engine.calendar import Calendar
 from serq.engine.pool import Pool
+from serq.engine.residents import ResidentLine
 from serq.engine.session import Job
 
 if TYPE_CHECKING:
@@ -41,22 +42,20 @@ class SteadyDecodes:
     Attributes
     ----------
     block : [units] of the engine's memory (1 for a pool without blocks), 0 when its edges cannot be counted
-    jobs : in no order; `Job.steady_place` is a job's place
+    jobs : in the order of their admission
     kv : [units] their whole allocations on the engine's memory
     finish_sum : of their finish ticks, from which the tokens left follow
     in_flight : whether the running iteration, or the one being formed, serves them
-    latest_admission : an upper bound of their admission numbers
     """
 
     def __init__(self) -> None:
         self.block: i64 = 1
         self.tick: i64 = 0
-        self.jobs: list[Job] = []
+        self.jobs = ResidentLine()
         self.count: i64 = 0
         self.kv = 0.0
         self.finish_sum = 0.0
         self.in_flight = False
-        self.latest_admission: i64 = -1
         self.phase: i64 = 0  # of the tick: its remainder by the block
         self.crossings: vec[i64] = vec[i64]([0])  # how many cross an edge at the ticks of each phase
         self.wakes = Calendar()  # by tick: when a job finishes, or first fills what it was given at its admission
@@ -110,11 +109,8 @@ class SteadyDecodes:
                 wake = edge
         self.kv += kv
         self.finish_sum += float(finish)
-        job.steady_place = self.count
-        self.jobs.append(job)
+        self.jobs.insert(job)
         self.count += 1
-        if job.admission > self.latest_admission:
-            self.latest_admission = job.admission
         self.wakes.schedule(job, float(wake))
 
     def _cross_at(self, job: Job, edge: i64) -> None:
@@ -133,14 +129,8 @@ class SteadyDecodes:
             self.crossings[job.phase] -= 1
         self.kv -= kv
         self.finish_sum -= float(job.finish_tick)
-        place = job.steady_place
-        last = self.jobs.pop()
-        if last is not job:
-            self.jobs[place] = last
-            last.steady_place = place
+        self.jobs.remove(job)
         self.count -= 1
-        if self.count == 0:
-            self.latest_admission = -1
         self.wakes.cancel(job)
         job.is_steady = False
 
@@ -236,11 +226,7 @@ class SteadyDecodes:
         left = self.finish_sum - float(self.count * self.tick)
         return left + float(self.count) if self.in_flight else left
 
-    def latest(self) -> i64:
-        """Give the latest admission number among them, or -1."""
-        latest: i64 = -1
-        for job in self.jobs:
-            if job.admission > latest:
-                latest = job.admission
-        self.latest_admission = latest
-        return latest
+    def latest_admission(self) -> i64:
+        """Give the greatest admission number among them, or -1."""
+        last = self.jobs.tail
+        return -1 if last is None else last.admission

@@ -19,11 +19,12 @@ from mypy_extensions import i64
 
 from serq.engine.calendar import Event
 from serq.engine.expressions import Expression
-from serq.engine.fast_forward import ADMISSION_ORDER, admission_key, form_residents, in_batch_order, run_ahead
+from serq.engine.fast_forward import ADMISSION_ORDER, form_residents, in_batch_order, run_ahead
 from serq.engine.iteration_log import IterationLog
 from serq.engine.orders import evaluate_keys, precedes
 from serq.engine.pool import GREW, PREEMPTED_ITSELF, Pool
 from serq.engine.preemption import PREEMPT_BY
+from serq.engine.residents import Batch, ResidentLine
 from serq.engine.results import RunError, shown
 from serq.engine.session import Job
 from serq.engine.stage import Stage
@@ -76,10 +77,10 @@ class StepEngine(Stage):
         self.steady = SteadyDecodes()
         self.has_spill = False  # its growth may send work to another stage
         self.odd_count = 0  # residents that are not in whole numbers
-        self.newcomers_from = 0  # the place in the batch of the first who was admitted into it
+        self.newcomers_from: i64 = 0  # the place in the batch of the first who was admitted into it
         # the state
-        self.loose_jobs: list[Job] = []  # the residents but the steady ones, in admission order
-        self.batch: list[Job] = []
+        self.loose = ResidentLine()  # the residents but the steady ones
+        self.batch = Batch()
         self.waiting_count: i64 = 0  # in the lines it serves
         self.is_running = False
         self.is_forming = False
@@ -87,7 +88,7 @@ class StepEngine(Stage):
         self.left = 0.0
         self.has_preempted = False
         self.forming_number: i64 = 0
-        self.scanned: i64 = 0  # so many residents, from the front, are looked at in the iteration being formed
+        self.scanned: Job | None = None  # the last of those looked at, from the front, in the iteration being formed
         self.instant = -1.0
         self.instant_count = 0
         self.iteration_end = IterationEnd(self)
@@ -107,16 +108,9 @@ class StepEngine(Stage):
             growing = job.growing
             if growing is not None and growing.pool is memory:
                 job.other_kv -= growing.amount
-        residents = self.loose_jobs
-        place: i64 = len(residents)
-        while place > 0 and residents[place - 1].admission > job.admission:
-            place -= 1
-        if place == len(residents):
-            residents.append(job)
-        else:
-            residents.insert(place, job)
+        self.loose.insert(job)
         job.is_resident = True
-        self.scanned = 0
+        self.scanned = None
         if self.has_fast_plan:
             job.is_whole = self.steady.takes(job, memory)
             if not job.is_whole:
@@ -125,32 +119,31 @@ class StepEngine(Stage):
 
     def resident_count(self) -> i64:
         """Give how many residents there are."""
-        return len(self.loose_jobs) + self.steady.count
+        return self.loose.count + self.steady.count
 
     def loosen(self) -> None:
-        """Let no resident be steady: all are in `loose_jobs`, and those served in the running iteration in `batch`."""
+        """Let no resident be steady: all are in `loose`, and those served in the running iteration in `batch`."""
         steady = self.steady
         if steady.count == 0:
             return
         number: i64 = self.forming_number
         in_flight = steady.in_flight
-        jobs = steady.jobs.copy()
-        for job in jobs:
+        jobs: list[Job] = []
+        job = steady.jobs.head
+        while job is not None:
             steady.leave(job)
+            self.loose.insert(job)
             if in_flight:
                 job.served_in = number
+                jobs.append(job)
+            job = steady.jobs.head
         steady.in_flight = False
-        self.scanned = 0
-        jobs.sort(key=admission_key)
+        self.scanned = None
         if in_flight:
-            served = self.batch[: self.newcomers_from]
-            newcomers = self.batch[self.newcomers_from :]
-            self.batch = in_batch_order(self, jobs, served) + newcomers
+            served = self.batch.listed()
+            newcomers = served[self.newcomers_from :]
+            self.batch.put(in_batch_order(self, jobs, served[: self.newcomers_from]) + newcomers)
             self.newcomers_from += len(jobs)
-        if len(self.loose_jobs) > 0:
-            jobs += self.loose_jobs
-            jobs.sort(key=admission_key)
-        self.loose_jobs = jobs
 
     def remove(self, w: World, job: Job) -> None:
         """Take a preempted session's job out; tokens of the iteration being formed go back to the budget."""
@@ -164,11 +157,10 @@ class StepEngine(Stage):
             if growing is not None and growing.pool.preempt_rule == PREEMPT_BY and job.served_in == self.forming_number:
                 growing.withdrawn = job.tokens  # vLLM names a block when it is allocated, and never takes that back
             self._take_back(job)
-        if job in self.batch:
-            self.batch.remove(job)
+        self.batch.remove(job)
         job.is_resident = False
-        self.loose_jobs.remove(job)
-        self.scanned = 0
+        self.loose.remove(job)
+        self.scanned = None
         self.count_out(w)
 
     def _take_back(self, job: Job) -> None:
@@ -183,8 +175,7 @@ class StepEngine(Stage):
             assert hold is not None
             hold.moved = job.moved_before
         job.tokens = 0.0
-        if job in self.batch:
-            self.batch.remove(job)
+        self.batch.remove(job)
 
     def kv_of(self, job: Job) -> float:
         """Give the whole allocation of a resident on the engine's memory [units]."""
@@ -208,12 +199,14 @@ class StepEngine(Stage):
         decoders: i64 = self.steady.count
         kv_decode = self.steady.kv
         kv_prefill = 0.0
-        for job in self.loose_jobs:
+        job = self.loose.head
+        while job is not None:
             if job.is_decode:
                 decoders += 1
                 kv_decode += self.kv_of(job)
             else:
                 kv_prefill += self.kv_of(job)
+            job = job.behind
         w.residents = float(self.resident_count())
         w.decoders = float(decoders)
         w.kv_decode = kv_decode
@@ -273,7 +266,7 @@ class StepEngine(Stage):
 
     def formed_none(self) -> bool:
         """Tell whether the iteration just formed has no reason to run: no tokens, no preemption."""
-        return len(self.batch) == 0 and not self.steady.in_flight and not self.has_preempted
+        return self.batch.count == 0 and not self.steady.in_flight and not self.has_preempted
 
     def _admits_nobody(self) -> bool:
         """Tell whether no line has anybody, or the first that has would refuse its head as before."""
@@ -287,7 +280,7 @@ class StepEngine(Stage):
     def _begin_forming(self, w: World) -> float:
         """Read the budget and give the chunk; nobody is served yet."""
         self.forming_number += 1
-        self.scanned = 0
+        self.scanned = None
         self.has_preempted = False
         if self.has_fixed_limits:
             self.left = self.fixed_budget
@@ -312,7 +305,7 @@ class StepEngine(Stage):
             )
         self.iterations += 1
         self.is_running = True
-        if len(self.batch) > 0 or self.steady.in_flight:
+        if self.batch.count > 0 or self.steady.in_flight:
             w.moved_at = w.now
 
     def _form(self, w: World, chunk: float) -> None:
@@ -330,30 +323,28 @@ class StepEngine(Stage):
 
     def _next_unserved(self, w: World) -> Job | None:
         """Give the next resident not yet looked at in this iteration, in the serving order as it stands now."""
-        residents = self.loose_jobs
         number: i64 = self.forming_number
         if len(self.serve_keys) == 0:
-            size: i64 = len(residents)
-            place: i64 = self.scanned
-            while place < size:
-                job = residents[place]
-                place += 1
+            last = self.scanned
+            job = self.loose.head if last is None else last.behind
+            while job is not None:
+                self.scanned = job
                 if job.served_in != number:
-                    self.scanned = place
                     return job
-            self.scanned = place
+                job = job.behind
             return None
         best: Job | None = None
         best_keys: list[float] = []
         if self.keys_read_totals:
             self._set_totals(w)
-        for job in residents:
-            if job.served_in == number:
-                continue
-            keys = self._keys_of(w, job)
-            if best is None or precedes(keys, best_keys):
-                best = job
-                best_keys = keys
+        job = self.loose.head
+        while job is not None:
+            if job.served_in != number:
+                keys = self._keys_of(w, job)
+                if best is None or precedes(keys, best_keys):
+                    best = job
+                    best_keys = keys
+            job = job.behind
         return best
 
     def _keys_of(self, w: World, job: Job) -> list[float]:
@@ -389,7 +380,7 @@ class StepEngine(Stage):
             growing.position = target
         job.tokens = wanted
         self.left -= wanted
-        self.batch.append(job)
+        self.batch.add(job)
         return True
 
     def _admit_one(self, w: World, header_budget: float) -> bool:
@@ -447,7 +438,7 @@ class StepEngine(Stage):
 
     def _replace_decodes(self, w: World, prefill: Job, chunk: float, full: float) -> None:
         """Let a prefill run alone on the full budget; one that gets no tokens, for want of memory, replaces nobody."""
-        decodes = self.batch.copy()
+        decodes = self.batch.listed()
         decode_left = self.left
         self.left = full
         self.serve(w, prefill, chunk)
@@ -458,10 +449,10 @@ class StepEngine(Stage):
             self.left = decode_left
 
     def _first_prefill(self) -> Job | None:
-        for job in self.loose_jobs:
-            if not job.is_decode and not job.is_stalled:
-                return job
-        return None
+        job = self.loose.head
+        while job is not None and (job.is_decode or job.is_stalled):
+            job = job.behind
+        return job
 
     # ---------------------------------------------------------------------------------------------------- cost
 
@@ -478,7 +469,9 @@ class StepEngine(Stage):
             decoders = steady.count
             tokens = float(decoders)
             kv_decode = steady.kv
-        for job in self.batch:
+        jobs = self.batch.jobs
+        for i in range(self.batch.count):
+            job = jobs[i]
             n = job.tokens
             tokens += n
             if job.is_decode:
@@ -511,12 +504,16 @@ class StepEngine(Stage):
         self.is_running = False
         batch = self.batch
         any_loose = False
-        for job in batch:
-            job.left -= job.tokens
-            job.tokens = 0.0
-            if job.left <= 0.0:
-                any_loose = True
-                job.is_resident = False
+        if batch.count > 0:
+            jobs = batch.jobs
+            for i in range(batch.count):
+                job = jobs[i]
+                job.left -= job.tokens
+                job.tokens = 0.0
+                if job.left <= 0.0:
+                    any_loose = True
+                    job.is_resident = False
+                    self.loose.remove(job)
         steady = self.steady
         if steady.in_flight:
             steady.in_flight = False
@@ -524,52 +521,48 @@ class StepEngine(Stage):
             if first is not None and first.at <= float(steady.tick):
                 done = steady.first_finished()
                 if done is not None:
-                    if not any_loose and not steady.has_finished():
-                        done.is_resident = False
+                    done.is_resident = False
+                    if any_loose or steady.has_finished():
+                        self._finish_several(w, done)
+                    else:
                         self.count_out(w)
                         self.record(w, done)
-                        batch.clear()
-                        return True
-                    self._finish_several(w, done, any_loose)
+                    batch.clear()
                     return True
         if any_loose:
-            self._finish(w, batch, True)
-        if len(batch) > 0:
-            batch.clear()
+            for i in range(batch.count):
+                self._finish(w, batch.jobs[i])
+        batch.clear()
         return any_loose
 
-    def _finish_several(self, w: World, first: Job, any_loose: bool) -> None:
+    def _finish_several(self, w: World, first: Job) -> None:
         """Let a steady resident go, and whoever else has finished, in batch order."""
-        done = [first]
-        while True:
+        line = ResidentLine()
+        line.insert(first)
+        other = self.steady.first_finished()
+        while other is not None:
+            other.is_resident = False
+            line.insert(other)
             other = self.steady.first_finished()
-            if other is None:
-                break
-            done.append(other)
-        for job in done:
-            job.is_resident = False
-        if len(self.batch) == 0:
-            batch = in_batch_order(self, done, self.batch)
-        else:
-            newcomers = self.batch[self.newcomers_from :]
-            batch = in_batch_order(self, done, self.batch[: self.newcomers_from]) + newcomers
-            self.batch.clear()
-        self._finish(w, batch, any_loose)
+        done: list[Job] = []
+        job = line.head
+        while job is not None:
+            done.append(job)
+            line.remove(job)
+            job = line.head
+        served = self.batch.listed()
+        for job in in_batch_order(self, done, served[: self.newcomers_from]):
+            self._finish(w, job)
+        for job in served[self.newcomers_from :]:
+            self._finish(w, job)
 
-    def _finish(self, w: World, batch: list[Job], any_loose: bool) -> None:
-        """Let those of a batch go that are residents no more."""
-        if any_loose:
-            loose = self.loose_jobs
-            if len(loose) == 1:
-                loose.clear()
-            else:
-                self.loose_jobs = [job for job in loose if job.is_resident]
-        for job in batch:
-            if not job.is_resident:
-                if self.has_fast_plan and not job.is_whole:
-                    self.odd_count -= 1
-                self.count_out(w)
-                self.record(w, job)
+    def _finish(self, w: World, job: Job) -> None:
+        """Let a job of the batch go if it is a resident no more."""
+        if not job.is_resident:
+            if self.has_fast_plan and not job.is_whole:
+                self.odd_count -= 1
+            self.count_out(w)
+            self.record(w, job)
 
     # ---------------------------------------------------------------------------------------------- observables
 
@@ -577,7 +570,7 @@ class StepEngine(Stage):
         """Give the jobs in the running iteration."""
         if not self.is_running:
             return 0.0
-        busy: i64 = len(self.batch)
+        busy = self.batch.count
         if self.steady.in_flight:
             busy += self.steady.count
         return float(busy)
@@ -585,8 +578,10 @@ class StepEngine(Stage):
     def work_left(self, w: World) -> float:
         """Give the tokens all residents have left."""
         total = self.steady.work_left()
-        for job in self.loose_jobs:
+        job = self.loose.head
+        while job is not None:
             total += job.left
+            job = job.behind
         return total
 
     def budget_left(self, w: World) -> float:
@@ -603,7 +598,9 @@ class StepEngine(Stage):
             if not is_whole(left):
                 self.loosen()  # the order of the subtractions shows
             left -= float(self.steady.count)
-        for job in self.loose_jobs:
+        job = self.loose.head
+        while job is not None:
             cap = 1.0 if job.is_decode else chunk
             left -= job.left if job.left < cap else cap
+            job = job.behind
         return left if left > 0.0 else 0.0
