@@ -213,8 +213,8 @@ class Program:
             version=VERSION,
             seed=linked.seed,
             command=command,
-            program_text=encode_program(self.ir),
-            trace_text="" if self.trace is None else repr(self.trace),
+            program_text=lambda: encode_program(self.ir),
+            trace_text=lambda: "" if self.trace is None else repr(self.trace),
         )
         return Finished(result, build_report(result, provenance, self._where), self)
 

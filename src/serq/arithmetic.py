@@ -58,11 +58,21 @@ def square_root(a: float) -> float:
     return math.sqrt(a) if a >= 0.0 else math.nan
 
 
+def nearest(a: float) -> float:
+    """Give the integer nearest to a number of magnitude below 2**52, the even one of two; 0 without a sign.
+
+    Doubles from 2**52 on are integers, so the sum rounds the fraction away.
+    """
+    return (a + _INTEGERS_ONLY) - _INTEGERS_ONLY if a >= 0.0 else (a - _INTEGERS_ONLY) + _INTEGERS_ONLY
+
+
 def round_down(a: float) -> float:
     """Give the greatest integer not above a; inf, NaN and the sign of zero stay."""
     if not (-_INTEGERS_ONLY < a < _INTEGERS_ONLY):
         return a
-    result = float(math.floor(a))
+    result = nearest(a)
+    if result > a:
+        result -= 1.0
     return result if result != 0.0 else math.copysign(0.0, a)
 
 
@@ -70,7 +80,9 @@ def round_up(a: float) -> float:
     """Give the least integer not below a; inf and NaN stay, and -0.5 rounds up to -0."""
     if not (-_INTEGERS_ONLY < a < _INTEGERS_ONLY):
         return a
-    result = float(math.ceil(a))
+    result = nearest(a)
+    if result < a:
+        result += 1.0
     return result if result != 0.0 else math.copysign(0.0, a)
 
 

@@ -18,7 +18,7 @@ from verification.vllm.answer import Answer
 from verification.vllm.compare import differences
 from verification.vllm.generate import generate
 from verification.vllm.live import DriverProblem, LiveScheduler
-from verification.vllm.scenario import PRIORITY, AffineClock, Scenario
+from verification.vllm.scenario import PRIORITY, AffineClock, Scenario, why_not_comparable
 from verification.vllm.shrink import shrink
 
 FAILURES_MAX = 5
@@ -140,6 +140,8 @@ def fuzz(live: LiveScheduler, count: int, seed: int, say: Say, *, keep: Path = r
 
 
 def _differs_live(scenario: Scenario, live: LiveScheduler) -> bool:
+    if why_not_comparable(scenario):
+        return False
     try:
         return bool(differs(scenario, live.release, live.answer(scenario)))
     except DriverProblem:  # one that vLLM cannot run shows nothing

@@ -25,6 +25,7 @@ from verification.vllm.scenario import (
     Session,
     StepClock,
     Turn,
+    goes_back,
     sources,
 )
 
@@ -62,7 +63,7 @@ class _Maker:
         length = rng.choice((self._short, self._long, self._whole_blocks(block_size)))
         shape = rng.choice(("requests", "sessions", "sessions", "both"))
         requests = tuple(self._requests(length)) if shape != "sessions" else ()
-        sessions = tuple(self._sessions(length)) if shape != "requests" else ()
+        sessions = tuple(self._sessions(length, block_size)) if shape != "requests" else ()
         config = Config(
             budget=budget,
             max_seqs=rng.choice((1, 2, 3, rng.randint(2, 8), *2 * (rng.randint(4, 16),))),
@@ -102,7 +103,7 @@ class _Maker:
             times.sort()
         return [Request(length(), self._out(), at, self._priority()) for at in times]
 
-    def _sessions(self, length: Length) -> list[Session]:
+    def _sessions(self, length: Length, block_size: int) -> list[Session]:
         rng = self.rng
         count = rng.randint(1, 6)
         turns_max = rng.choice((2, 4, 10))
@@ -112,7 +113,7 @@ class _Maker:
             turns = [self._turn(length) for _ in range(rng.randint(1, turns_max))]
             prompts: Literal["chat", "trace"] = "trace" if rng.random() < 0.3 else "chat"
             if prompts == "trace":
-                turns = _growing(turns)
+                turns = _growing(turns, block_size)
             sessions.append(Session(start(), tuple(turns), prompts, self._priority()))
         return sessions
 
@@ -173,13 +174,18 @@ class _Maker:
         return self.rng.randint(0, 60) / 4 if self.step else self.rng.random() * 3
 
 
-def _growing(turns: list[Turn]) -> list[Turn]:
-    """Let each prompt be at least as long as the one before it, but after a forced miss."""
+def _growing(turns: list[Turn], block_size: int) -> list[Turn]:
+    """Let each prompt be at least as long as the one before it, but after a forced miss.
+
+    One that ends with the whole blocks of the one before it, so that a block is computed again, is the last of its
+    stream: what `scenario.goes_back` says is beyond the language.
+    """
     grown: list[Turn] = []
     length = 0
     for turn in turns:
-        length = turn.new if turn.forced else max(length, length + turn.new - 8)
-        grown.append(Turn(max(1, length), turn.out, turn.think, turn.forced))
+        forced = bool(turn.forced) or goes_back(Session(0.0, (*grown, turn), "trace"), block_size)
+        length = turn.new if forced else max(length, length + turn.new - 8, 1)
+        grown.append(Turn(length, turn.out, turn.think, forced))
     return grown
 
 

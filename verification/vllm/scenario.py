@@ -12,7 +12,6 @@ prompt alone. `forced` moves the session to a fresh stream from that turn on.
 
 from __future__ import annotations
 
-import itertools
 from typing import Any, Literal
 
 import msgspec
@@ -187,15 +186,33 @@ def why_not_comparable(scenario: Scenario) -> str:
     """Say why serQ's program cannot give this scenario's answer, or "": the documented exceptions, and no others."""
     if any(request.stream is not None for request in scenario.requests):
         return "two requests share a stream, and a cache entry of the language belongs to one session"
-    if any(s.prompts == "trace" and _shrinks(s.turns) for s in scenario.sessions):
-        return "a prompt is shorter than the one before it: a session's entry is its latest, the scheduler has them all"
+    if any(goes_back(s, scenario.config.block_size) for s in scenario.sessions):
+        return (
+            "a prompt ends within the whole blocks of the one before it, and another one goes beyond: of a block that "
+            "was computed twice the scheduler finds the older copy, and a session's entry is its latest"
+        )
     if isinstance(scenario.clock, AffineClock) and scenario.clock.decoders != "allocated":
         return "the clock counts positions, and `kv_decode` whole blocks of the scheduled decodes"
     return ""
 
 
-def _shrinks(turns: tuple[Turn, ...]) -> bool:
-    return any(b.new < a.new and not b.forced for a, b in itertools.pairwise(turns))
+def goes_back(session: Session, block_size: int) -> bool:
+    """Tell whether a prompt leaves whole blocks of the one before it unused, and a later one of its stream may use
+    them.
+
+    Such a block is computed a second time, since a prompt's last token always is, or left aside by a shorter prompt.
+    The scheduler has both copies then, and knows them for the same.
+    """
+    shared = 0
+    has_copies = False
+    for turn in session.turns if session.prompts == "trace" else ():
+        if turn.forced:
+            shared, has_copies = 0, False
+        if has_copies:
+            return True
+        has_copies = min(shared, turn.new - 1) // block_size < shared // block_size
+        shared = turn.new
+    return False
 
 
 def decode(raw: bytes | str) -> Scenario:

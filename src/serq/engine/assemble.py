@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from serq.engine import expressions as ex
-from serq.engine.fast_forward import ADMISSION_ORDER, DECODES_FIRST, OTHER_ORDER, PREFILLS_FIRST
+from serq.engine.fast_forward import ADMISSION_ORDER, DECODES_FIRST, LARGEST, OTHER_ORDER, PREFILLS_FIRST
 from serq.engine.pool import Pool, Spill
 from serq.engine.preemption import PREEMPT_BY, PREEMPT_LIFO
 from serq.engine.refusals import conditions, is_fixed
@@ -52,6 +52,7 @@ CHAINED_MIN = 8
 TOTALS = frozenset({"residents", "decoders", "kv_decode", "kv_prefill"})
 OF_ENTRIES = frozenset({"size", "last"})
 """What an eviction key may read besides attributes and still change only when it is told."""
+OF_ITERATIONS = TOTALS | {"tokens", "prefilled", "attention"}
 ESTIMATES = frozenset({"price", "est_lambda", "est_rho", "est_wait"})
 
 _BINARY: dict[str, Callable[[ex.Expression, ex.Expression, int], ex.Expression]] = {
@@ -207,6 +208,14 @@ class _Assembly:
         limits = (declared.budget,) if declared.chunk is None else (declared.budget, declared.chunk)
         stage.budget_reads_totals = any(reads_context(e, TOTALS) for e in limits)
         stage.keys_read_totals = any(reads_context(e, TOTALS) for e in declared.serve)
+        if isinstance(stage.budget, ex.Constant) and isinstance(stage.chunk, ex.Constant | None):
+            stage.fixed_budget = stage.budget.value
+            stage.fixed_chunk = LARGEST if stage.chunk is None or stage.chunk.value == 0.0 else stage.chunk.value
+            stage.has_fixed_limits = stage.fixed_budget >= 0.0 and stage.fixed_chunk > 0.0
+            limits_are_whole = is_whole(stage.fixed_budget) and (
+                stage.fixed_chunk == LARGEST or is_whole(stage.fixed_chunk)
+            )
+            stage.has_whole_limits = stage.has_fixed_limits and limits_are_whole
         stage.serving_order = serving_order(self.world, declared.serve, stage.serve_keys)
         stage.steady.set_memory(stage.memory)
         stage.has_spill = declared.memory >= 0 and self.program.pools[declared.memory].spill is not None
@@ -281,7 +290,7 @@ class _Assembly:
             )
             for given in program.explicit
         ]
-        workload.trace = [[list(row) for row in rows] for rows in program.trace]
+        workload.trace = program.trace
         workload.trace_ordered = program.trace_ordered
         workload.trace_slots = list(program.trace_slots)
         workload.more_slot = program.more_slot
@@ -429,6 +438,8 @@ class _Assembly:
             return self._observable(e)
         if op in ("+", "min", "max"):
             terms = chain_of(e)
+            if op == "+" and is_linear(terms):
+                return linear_form(terms, site)
             if len(terms) > CHAINED_MIN:
                 kind = {"+": ex.SUM, "min": ex.LEAST, "max": ex.GREATEST}[op]
                 return ex.Chain(kind, [self._expression(t) for t in terms], site)
@@ -488,6 +499,31 @@ def chain_of(e: li.LinkedExpression) -> list[li.LinkedExpression]:
         e = left
     terms.append(e)
     return terms[::-1]
+
+
+def is_linear(terms: Sequence[li.LinkedExpression]) -> bool:
+    """Tell whether terms are a constant and then products of a constant and a variable of an iteration."""
+    first, *others = terms
+    return (
+        len(others) > 0
+        and first.op == "const"
+        and all(
+            term.op == "*"
+            and {part.op for part in term.arguments} == {"const", "context"}
+            and all(part.name in OF_ITERATIONS for part in term.arguments if part.op == "context")
+            for term in others
+        )
+    )
+
+
+def linear_form(terms: Sequence[li.LinkedExpression], site: int) -> ex.LinearForm:
+    """Give the linear form of such terms; a product is the same whichever of its factors is written first."""
+    following: ex.LinearTerm | None = None
+    for term in reversed(terms[1:]):
+        constant, variable = sorted(term.arguments, key=lambda part: part.op == "context")
+        following = ex.LinearTerm(constant.number, ex.CONTEXT_NAMES.index(variable.name), following)
+    assert following is not None
+    return ex.LinearForm(terms[0].number, following, site)
 
 
 def parts_of(e: li.LinkedExpression) -> Iterator[li.LinkedExpression]:

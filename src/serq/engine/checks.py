@@ -54,12 +54,17 @@ def _check_engine(engine: StepEngine) -> None:
             crossings[int(job.phase)] += 1
         if job.finish_tick <= steady.tick and not steady.in_flight:
             raise AssertionError(f"a job of stage {engine.name} has no tokens left and is still there")
-    if len(steady.jobs) != steady.count or crossings != steady.crossings:
+    if len(steady.jobs) != steady.count or crossings != list(steady.crossings):
         raise AssertionError(f"the steady residents of stage {engine.name} are counted twice over, differently")
     if kv != steady.kv or left != steady.work_left():
         raise AssertionError(
             f"stage {engine.name} sums {steady.kv!r}, {steady.work_left()!r}; its residents {kv!r}, {left!r}"
         )
+    waiting = 0
+    for pool in engine.served_pools:
+        waiting += len(pool.preempted) + int(pool.line.count)
+    if waiting != engine.waiting_count or steady.phase != steady.tick % max(1, steady.block):
+        raise AssertionError(f"who waits for stage {engine.name}, or its tick, is counted twice over, differently")
     last = -1
     for job in engine.loose_jobs:
         if job.is_steady or job.admission < last:

@@ -499,6 +499,47 @@ class Context(Expression):
         return w.waiting
 
 
+class LinearTerm:
+    """One term of a linear form: `coefficient` times a context variable, and the term after it."""
+
+    def __init__(self, coefficient: float, variable: i64, following: LinearTerm | None) -> None:
+        self.coefficient = coefficient
+        self.variable: i64 = variable
+        self.following = following
+
+
+class LinearForm(Expression):
+    """A constant and terms `coefficient * variable`, added from the left: what an iteration costs, as it is written."""
+
+    def __init__(self, constant: float, first: LinearTerm, site: int) -> None:
+        super().__init__(site)
+        self.constant = constant
+        self.first = first
+
+    def evaluate(self, w: World) -> float:
+        value = self.constant
+        term: LinearTerm | None = self.first
+        while term is not None:
+            variable: i64 = term.variable
+            if variable == 2:
+                x = w.decoders
+            elif variable == 3:
+                x = w.kv_decode
+            elif variable == 6:
+                x = w.prefilled
+            elif variable == 7:
+                x = w.attention
+            elif variable == 5:
+                x = w.tokens
+            elif variable == 4:
+                x = w.kv_prefill
+            else:
+                x = w.residents
+            value += term.coefficient * x
+            term = term.following
+        return value
+
+
 # ------------------------------------------------------------------------------------------------ observables
 
 

@@ -44,7 +44,9 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
     """Give the residents their tokens; False, and nobody has any, when that takes the plain loop."""
     steady = e.steady
     budget = e.left
-    if e.odd_count > 0 or budget != round_down(budget) or (chunk < LARGEST and chunk != round_down(chunk)):
+    if e.odd_count > 0:
+        return False
+    if not e.has_whole_limits and (budget != round_down(budget) or (chunk < LARGEST and chunk != round_down(chunk))):
         return False
     decodes: i64 = steady.count
     latest_decode: i64 = steady.latest_admission
@@ -52,7 +54,8 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
     wanted = 0.0
     has_new_decode = False
     for job in e.loose_jobs:
-        if job.is_stalled or not is_whole(job.left):  # a fraction is left where a budget was no whole number
+        # a fraction is left where a budget was no whole number
+        if job.is_stalled or not (e.has_whole_limits or is_whole(job.left)):
             return False
         if job.is_decode:
             decodes += 1
@@ -82,10 +85,12 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
         crossing = steady.crossing_now()
     if memory is not None:
         growth = float(crossing * steady.block)
-        if wanted > 0.0:
-            growth += _prefill_growth(e, chunk, rest)
-        if growth > 0.0 and memory.used.value + growth > memory.cap:
-            return False
+        room = memory.cap - memory.used.value
+        if growth + wanted + float(len(e.loose_jobs) * steady.block) > room:  # at most that much; else look closely
+            if wanted > 0.0:
+                growth += _prefill_growth(e, chunk, rest)
+            if growth > 0.0 and memory.used.value + growth > memory.cap:
+                return False
     if steady.count > 0:
         steady.advance(w, memory, crossing)
         e.left = rest
@@ -100,8 +105,12 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
 
 def _join_decodes(e: StepEngine) -> None:
     """Let the decodes among the loose residents become steady."""
+    loose = e.loose_jobs
+    if len(loose) == 1:
+        e.steady.join(loose.pop())
+        return
     prefills: list[Job] = []
-    for job in e.loose_jobs:
+    for job in loose:
         if job.is_decode:
             e.steady.join(job)
         else:

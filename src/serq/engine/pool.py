@@ -120,9 +120,10 @@ class Pool:
 
     def whole_blocks_up(self, units: float) -> float:
         """Round an allocation up to blocks."""
-        if self.block == 0.0:
+        block = self.block
+        if block == 0.0:
             return units
-        return round_up(units / self.block) * self.block
+        return round_up(units / block) * block
 
     def whole_blocks_down(self, units: float) -> float:
         """Round a kept or reused prefix down to blocks."""
@@ -147,6 +148,8 @@ class Pool:
         self.line_number += 1
         if self.admit_via is None:
             w.waiting_count += 1
+        else:
+            self.admit_via.waiting_count += 1
 
     def leave(self, w: World, session: Session) -> None:
         """Take a session out of the line."""
@@ -163,6 +166,8 @@ class Pool:
         self.line_number += 1
         if self.admit_via is None:
             w.waiting_count -= 1
+        else:
+            self.admit_via.waiting_count -= 1
 
     def is_waited_for(self) -> bool:
         """Tell whether anybody is in the line."""
@@ -180,7 +185,7 @@ class Pool:
         self.refusing_pool = None
         pool = pools[place]
         at_least = statement.claims[place].at_least
-        if not self.keys_are_fixed or at_least is None:
+        if at_least is None or not self.keys_are_fixed:
             return
         if pool.used.value + pool.whole_blocks_up(at_least.evaluate(w)) <= pool.cap + SLACK:
             return
@@ -254,22 +259,33 @@ class Pool:
         assert statement is not None
         pools = session.waiting_pools
         assert pools is not None
+        claims = statement.claims
         count = len(pools)
-        units: list[float] = []
         for i in range(count):
-            claim = statement.claims[i]
+            claim = claims[i]
             pool = pools[i]
             wanted = amount(w, claim.units, "hold's units")
-            need = pool.whole_blocks_up(claim.needed(w, wanted))
+            claim.granted = pool.whole_blocks_up(wanted)
+            need = claim.granted
+            if claim.reserve is not None:
+                need = pool.whole_blocks_up(claim.needed(w, wanted))
             if not pool.used.value + need <= pool.cap + SLACK:
                 self._remember_refusal(w, statement, pools, i)
                 return None
-            units.append(pool.whole_blocks_up(wanted))
         reuse = -1.0
         if statement.reuse is not None:
             reuse = amount(w, statement.reuse, "reuse")
         self.leave(w, session)
-        allocations: list[Allocation] = []
+        spare = session.spare_hold
+        if spare is not None and spare.statement is statement:
+            hold = spare
+            session.spare_hold = None
+            hold.moved = False
+            hold.outer = session.hold
+        else:
+            hold = ActiveHold(statement, [], session.hold)
+        allocations = hold.allocations
+        is_new = len(allocations) == 0
         most = 0.0
         for i in range(count):
             pool = pools[i]
@@ -278,19 +294,23 @@ class Pool:
                 consumed = pool.consume(w, session, reuse)
                 if consumed > most:
                     most = consumed
-            pool.make_room(w, units[i])
-            allocation = Allocation(session, pool, units[i], consumed)
+            granted = claims[i].granted
+            pool.make_room(w, granted)
+            if is_new:
+                allocation = Allocation(session, pool, granted, consumed)
+                allocations.append(allocation)
+            else:
+                allocation = allocations[i]
+                allocation.begin_again(pool, granted, consumed)
             pool.take(w, allocation)
-            allocations.append(allocation)
-        w.enter(session)
-        for pool in pools:
             pool.admissions += 1
+        w.enter(session)
         if w.is_warm:
             self.wait_sum += w.now - session.joined_at
             self.wait_count += 1
         w.attributes[CACHED] = most
         w.touch(session)
-        session.hold = ActiveHold(statement, allocations, session.hold)
+        session.hold = hold
         session.admission = w.admission_count
         w.admission_count += 1
         session.waiting_for = None
@@ -353,6 +373,8 @@ class Pool:
             w.own(session, self.index, entry)
             if self.keys_read_attributes:
                 session.released_attributes = session.attributes[:]
+            if kept > allocation.amount:
+                self.make_room(w, 0.0)  # a hold smaller than the prefix it took keeps more than it gives back
 
     # ------------------------------------------------------------------------------------------- prefix cache
 

@@ -81,6 +81,15 @@ class Allocation:
         self.before: Allocation | None = None
         self.after: Allocation | None = None
 
+    def begin_again(self, pool: Pool, amount: float, position: float) -> None:
+        """Become what the session's next hold of the same statement has."""
+        if pool is not self.pool:
+            self.pool = pool
+        self.amount = amount
+        self.position = position
+        self.withdrawn = 0.0
+        self.released = False
+
 
 class ActiveHold:
     """One hold a session is in, inside `outer`; `moved`: a growing run or a load moved a position of it."""
@@ -193,6 +202,7 @@ class Session(Ranked):
         self.next_statement: Statement = first
         self.status: i64 = READY
         self.hold: ActiveHold | None = None  # the innermost
+        self.spare_hold: ActiveHold | None = None  # a finished one, to be used again by its statement
         self.leases: list[LeaseExpiry] | None = None
         self.entries: list[CacheEntry | None] | None = None  # by pool
         self.released_attributes: vec[float] | None = None

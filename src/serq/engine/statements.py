@@ -114,6 +114,7 @@ class Claim:
         self.pool = pool
         self.units = units
         self.reserve = reserve
+        self.granted = 0.0  # [units] to the hold being admitted, in whole blocks
         # for the pool's memory of refusals
         self.is_sure = False  # neither draws nor fails when the `conditions` are 0 or more
         self.conditions: list[Expression] = []
@@ -210,6 +211,9 @@ class EndHoldStatement(Statement):
         s.attributes[COMPUTED] = 0.0
         if s.preemptions is not None:
             s.forget_preemptions(hold)
+        if statement.leased < 0:
+            hold.outer = None
+            s.spare_hold = hold
         if w.serve_pools():
             w.enter(s)
         return True

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from librt.vecs import vec
 from mypy_extensions import i64
 
+from serq.arithmetic import nearest
 from serq.engine.calendar import Calendar
 from serq.engine.pool import Pool
 from serq.engine.session import Job
@@ -30,7 +32,7 @@ WHOLE_MAX: Final = 1e15
 
 def is_whole(value: float) -> bool:
     """Tell whether a value is a whole number that sums keep exact."""
-    return -WHOLE_MAX < value < WHOLE_MAX and value == float(i64(value))
+    return -WHOLE_MAX < value < WHOLE_MAX and value == nearest(value)
 
 
 class SteadyDecodes:
@@ -55,7 +57,8 @@ class SteadyDecodes:
         self.finish_sum = 0.0
         self.in_flight = False
         self.latest_admission: i64 = -1
-        self.crossings: list[int] = [0]  # how many cross an edge at the ticks of each phase
+        self.phase: i64 = 0  # of the tick: its remainder by the block
+        self.crossings: vec[i64] = vec[i64]([0])  # how many cross an edge at the ticks of each phase
         self.wakes = Calendar()  # by tick: when a job finishes, or first fills what it was given at its admission
 
     def set_memory(self, memory: Pool | None) -> None:
@@ -63,7 +66,7 @@ class SteadyDecodes:
         block = 1.0 if memory is None or memory.block == 0.0 else memory.block
         if 1.0 <= block <= BLOCK_MAX and is_whole(block):
             self.block = i64(block)
-            self.crossings = [0] * int(block)
+            self.crossings = vec[i64]([0] * int(block))
         else:
             self.block = 0
 
@@ -168,49 +171,63 @@ class SteadyDecodes:
 
     def crossing_now(self) -> i64:
         """Give how many cross a block's edge in the iteration being formed."""
-        tick = self.tick
-        at = float(tick)
+        wakes = self.wakes
+        first = wakes.first
+        if first is not None and first.at <= float(self.tick):
+            self._wake_up()
+        return self.crossings[self.phase]
+
+    def _wake_up(self) -> None:
+        """Count those at their edges who have filled what they were given at their admission."""
         wakes = self.wakes
         while True:
             first = wakes.first
-            if first is None or first.at > at:
-                break
-            wakes.pop()
+            if first is None or first.at > float(self.tick):
+                return
             assert isinstance(first, Job)
-            self._cross_at(first, tick)
+            wakes.drop_first()
+            self._cross_at(first, self.tick)
             wakes.schedule(first, float(first.finish_tick))
-        return i64(self.crossings[tick % self.block])
 
     def advance(self, w: World, memory: Pool | None, crossing: i64) -> None:
         """Serve them all: those at an edge grow by a block each, which fits."""
         if crossing > 0 and memory is not None:
             block = float(self.block)
-            for _ in range(crossing):
-                memory.make_room(w, block)
-                memory.used.add(block, w.now)
-            self.kv += block * float(crossing)
+            grown = block * float(crossing)
+            if memory.evicts_in_order:
+                memory.make_room(w, grown)
+                memory.used.add(grown, w.now)
+            else:
+                for _ in range(crossing):
+                    memory.make_room(w, block)
+                    memory.used.add(block, w.now)
+            self.kv += grown
         self.tick += 1
+        phase = self.phase + 1
+        self.phase = 0 if phase >= self.block else phase
         self.in_flight = True
 
-    def finished(self) -> list[Job]:
-        """Take out those whose last token the iteration that ended has brought, in no order."""
+    def has_finished(self) -> bool:
+        """Tell whether somebody may still be taken out by `first_finished`."""
+        first = self.wakes.first
+        return first is not None and first.at <= float(self.tick)
+
+    def first_finished(self) -> Job | None:
+        """Take out one whose last token the iteration that ended has brought, or None; in no order."""
         at = float(self.tick)
         wakes = self.wakes
-        done: list[Job] = []
         while True:
             first = wakes.first
             if first is None or first.at > at:
-                break
+                return None
             assert isinstance(first, Job)
-            if first.finish_tick > self.tick:
-                # it comes to an edge in the next iteration
-                wakes.pop()
-                self._cross_at(first, self.tick)
-                wakes.schedule(first, float(first.finish_tick))
-            else:
+            wakes.drop_first()
+            if first.finish_tick <= self.tick:
                 self.leave(first)
-                done.append(first)
-        return done
+                return first
+            # it comes to an edge in the next iteration
+            self._cross_at(first, self.tick)
+            wakes.schedule(first, float(first.finish_tick))
 
     # --------------------------------------------------------------------------------------------- observables
 

@@ -68,6 +68,10 @@ class StepEngine(Stage):
         self.keys_read_totals = False
         # the fast plan
         self.has_fast_plan = False
+        self.has_whole_limits = False  # the limits are fixed, and whole numbers
+        self.has_fixed_limits = False  # budget and chunk are the constants that follow
+        self.fixed_budget = 0.0
+        self.fixed_chunk = 0.0
         self.serving_order = ADMISSION_ORDER
         self.steady = SteadyDecodes()
         self.has_spill = False  # its growth may send work to another stage
@@ -76,6 +80,7 @@ class StepEngine(Stage):
         # the state
         self.loose_jobs: list[Job] = []  # the residents but the steady ones, in admission order
         self.batch: list[Job] = []
+        self.waiting_count: i64 = 0  # in the lines it serves
         self.is_running = False
         self.is_forming = False
         self.is_admitting = False  # from a header of its own admission to where that session first waits
@@ -196,13 +201,7 @@ class StepEngine(Stage):
             self._start_iteration(w)
 
     def rests(self) -> bool:
-        return self.is_running or (self.resident_count() == 0 and not self._is_waited_for())
-
-    def _is_waited_for(self) -> bool:
-        for pool in self.served_pools:
-            if pool.is_waited_for():
-                return True
-        return False
+        return self.is_running or (self.waiting_count == 0 and self.resident_count() == 0)
 
     def _set_totals(self, w: World) -> None:
         """Set residents, decoders, kv_decode and kv_prefill from the residents as they stand."""
@@ -278,6 +277,8 @@ class StepEngine(Stage):
 
     def _admits_nobody(self) -> bool:
         """Tell whether no line has anybody, or the first that has would refuse its head as before."""
+        if self.waiting_count == 0:
+            return True
         for pool in self.served_pools:
             if pool.is_waited_for():
                 return pool.is_surely_refused()
@@ -285,14 +286,16 @@ class StepEngine(Stage):
 
     def _begin_forming(self, w: World) -> float:
         """Read the budget and give the chunk; nobody is served yet."""
-        if self.budget_reads_totals:
-            self._set_totals(w)
-        self.left = self._read_limit(w, self.budget, "budget")
-        chunk = self._read_chunk(w)
         self.forming_number += 1
         self.scanned = 0
         self.has_preempted = False
-        return chunk
+        if self.has_fixed_limits:
+            self.left = self.fixed_budget
+            return self.fixed_chunk
+        if self.budget_reads_totals:
+            self._set_totals(w)
+        self.left = self._read_limit(w, self.budget, "budget")
+        return self._read_chunk(w)
 
     def begin_iteration(self, w: World, at: float) -> None:
         """Let the iteration that was formed run, to end at `at` [t]."""
@@ -519,25 +522,48 @@ class StepEngine(Stage):
             steady.in_flight = False
             first = steady.wakes.first
             if first is not None and first.at <= float(steady.tick):
-                done = steady.finished()
-                if len(done) > 0:
-                    served = batch[: self.newcomers_from]
-                    newcomers = batch[self.newcomers_from :]
-                    batch = in_batch_order(self, done, served) + newcomers
-                    self.batch = []
-                    for job in done:
-                        job.is_resident = False
-                    self._finish(w, batch, any_loose)
+                done = steady.first_finished()
+                if done is not None:
+                    if not any_loose and not steady.has_finished():
+                        done.is_resident = False
+                        self.count_out(w)
+                        self.record(w, done)
+                        batch.clear()
+                        return True
+                    self._finish_several(w, done, any_loose)
                     return True
         if any_loose:
             self._finish(w, batch, True)
-        batch.clear()
+        if len(batch) > 0:
+            batch.clear()
         return any_loose
+
+    def _finish_several(self, w: World, first: Job, any_loose: bool) -> None:
+        """Let a steady resident go, and whoever else has finished, in batch order."""
+        done = [first]
+        while True:
+            other = self.steady.first_finished()
+            if other is None:
+                break
+            done.append(other)
+        for job in done:
+            job.is_resident = False
+        if len(self.batch) == 0:
+            batch = in_batch_order(self, done, self.batch)
+        else:
+            newcomers = self.batch[self.newcomers_from :]
+            batch = in_batch_order(self, done, self.batch[: self.newcomers_from]) + newcomers
+            self.batch.clear()
+        self._finish(w, batch, any_loose)
 
     def _finish(self, w: World, batch: list[Job], any_loose: bool) -> None:
         """Let those of a batch go that are residents no more."""
         if any_loose:
-            self.loose_jobs = [job for job in self.loose_jobs if job.is_resident]
+            loose = self.loose_jobs
+            if len(loose) == 1:
+                loose.clear()
+            else:
+                self.loose_jobs = [job for job in loose if job.is_resident]
         for job in batch:
             if not job.is_resident:
                 if self.has_fast_plan and not job.is_whole:

@@ -60,7 +60,7 @@ class Workload:
         self.begins_sessions = False  # whether a trace, explicit sessions or `init` give new sessions something
         self.explicit: list[ExplicitSession] = []
         # the trace: per session its rows, each new, out, think, forced
-        self.trace: list[list[list[float]]] = []
+        self.trace: tuple[tuple[tuple[float, ...], ...], ...] = ()
         self.trace_ordered = False
         self.trace_slots: list[int] = []  # of new, out, think, more, forced
         self.more_slot: i64 = -1

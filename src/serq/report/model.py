@@ -30,25 +30,26 @@ class Provenance:
     version : of serq
     seed : of the random streams
     command : the command line that gives these figures again, without options that only say where they go
-    program_text : the program's IR as JSON, run options and overrides included
-    trace_text : the rows of the trace as text, or "" without one
+    program_text : gives the program's IR as JSON, run options and overrides included, when the report is written
+    trace_text : gives the rows of the trace as text, or "" without one
     """
 
     version: str
     seed: int
     command: str
-    program_text: str = field(repr=False)
-    trace_text: str = field(repr=False)
+    program_text: Callable[[], str] = field(repr=False, compare=False)
+    trace_text: Callable[[], str] = field(repr=False, compare=False)
 
     @property
     def ir(self) -> str:
         """Give `sha256:…` of the program's IR."""
-        return _digest(self.program_text)
+        return _digest(self.program_text())
 
     @property
     def trace(self) -> str:
         """Give `sha256:…` of the rows of the trace, or "" without one."""
-        return _digest(self.trace_text) if self.trace_text else ""
+        text = self.trace_text()
+        return _digest(text) if text else ""
 
 
 @dataclass(frozen=True, slots=True)

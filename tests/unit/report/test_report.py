@@ -11,7 +11,7 @@ from serq.report import Provenance, Report, build_report
 from serq.report.notes import constant_zero_notes
 from serq.report.numbers import exact, plain, short
 
-PROVENANCE = Provenance("1.2.3", 0, "serq run a.sq --seed 0", "{}", "")
+PROVENANCE = Provenance("1.2.3", 0, "serq run a.sq --seed 0", lambda: "{}", str)
 
 
 def finished_run() -> RunResult:
