@@ -62,17 +62,19 @@ class Calendar:
         event.number = self.scheduled_count
         self.scheduled_count += 1
         event.is_scheduled = True
-        first = self.first
-        if first is None:
+        earliest = self.first
+        if earliest is None:
             self.first = event
-        elif at < first.at:
+            return
+        first = earliest  # no option from here on: compiled, an option is looked at again at every use
+        if at < first.at:
             event.child = first
             first.previous = event
             self.first = event
         else:  # at an equal time too: no other number is as high
             child = first.child
-            event.sibling = child
             if child is not None:
+                event.sibling = child
                 child.previous = event
             event.previous = first
             first.child = event
@@ -86,13 +88,15 @@ class Calendar:
 
     def drop_first(self) -> None:
         """Take the earliest event out, which must exist."""
-        first = self.first
-        assert first is not None
+        earliest = self.first
+        assert earliest is not None
+        first = earliest
         first.is_scheduled = False
-        child = first.child
-        if child is None:
+        below = first.child
+        if below is None:
             self.first = None
             return
+        child = below
         first.child = None
         if child.sibling is None:
             child.previous = None

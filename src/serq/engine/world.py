@@ -98,7 +98,7 @@ class World:
         # the moment
         self.nobody = Session(-1, 4, self.first_statement)
         self.session: Session | None = None
-        self.running: Session | None = None  # whose statements run, where entries are ranked
+        self.running: Session | None = None  # whose statements ran last, where entries are ranked
         self.attributes: vec[float] = self.nobody.attributes
         self.purpose: i64 = SESSION
         self.present = 0.0
@@ -229,12 +229,10 @@ class World:
         while True:
             first = self.ready_first
             if first is None:
-                if self.ranks_entries:
-                    self.running = None
                 return
             session = first  # from here on no option: compiled, an option is counted at every use
             if self.ranks_entries:
-                self.running = session
+                self._change_running(session)
             behind = session.behind
             self.ready_first = behind
             if behind is not None:
@@ -256,8 +254,12 @@ class World:
                 if count > STATEMENTS_AT_ONE_INSTANT_MAX:
                     self._never_settles(session, f"ran {STATEMENTS_AT_ONE_INSTANT_MAX} statements")
             session.statement_count = count
-            if self.ranks_entries:
-                self.touch(session)
+
+    def _change_running(self, session: Session) -> None:
+        """Let a session be the one that may set attributes; the one before it has set all it will for now."""
+        if self.running is not None:
+            self.touch(self.running)
+        self.running = session
 
     def touch(self, session: Session) -> None:
         """Take note that attributes of a session may have changed, which keys of its cached prefixes may read."""
