@@ -50,7 +50,7 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
     if not e.has_whole_limits and (budget != round_down(budget) or (chunk < LARGEST and chunk != round_down(chunk))):
         return False
     decodes: i64 = steady.count
-    latest_decode: i64 = steady.latest_admission()
+    latest_decode: i64 = -1
     first_prefill: i64 = -1
     wanted = 0.0
     has_new_decode = False
@@ -75,7 +75,7 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
     if wanted > rest and decodes > 0 and e.serving_order != DECODES_FIRST:
         if e.serving_order != ADMISSION_ORDER:
             return False
-        if first_prefill <= latest_decode:  # the latest of all decodes, those that join now among them
+        if first_prefill <= latest_decode or first_prefill <= steady.latest_admission():
             return False
     if has_new_decode:
         _join_decodes(e)

@@ -193,8 +193,9 @@ class SteadyDecodes:
                     memory.used.add(block, w.now)
             self.kv += grown
         self.tick += 1
-        phase = self.phase + 1
-        self.phase = 0 if phase >= self.block else phase
+        self.phase += 1
+        if self.phase >= self.block:
+            self.phase = 0
         self.in_flight = True
 
     def has_finished(self) -> bool:
@@ -229,4 +230,6 @@ class SteadyDecodes:
     def latest_admission(self) -> i64:
         """Give the greatest admission number among them, or -1."""
         last = self.jobs.tail
-        return -1 if last is None else last.admission
+        if last is None:
+            return -1
+        return last.admission

@@ -254,8 +254,8 @@ def live_reads(*roots: Node) -> Iterator[tuple[str, Span]]:
 def substitute(node: AnyNode, values: Mapping[str, Expression], *, numbers_only: bool = False) -> AnyNode:
     """Replace names by expressions, wherever they are read or name a pool, a stage or a queue.
 
-    `q.kv` with `q` replaced by `P` is `P.kv`, by `P[i]` is `P.kv[i]`. With `numbers_only`, names of members and of
-    what statements hold are left alone.
+    `q.kv` with `q` replaced by `P` is `P.kv`, by `P[i]` is `P.kv[i]`. With `numbers_only`, names of members, of
+    what statements hold and of what a queue has (`q.x`) are left alone.
 
     Raises
     ------
@@ -275,6 +275,8 @@ class _Substitution:
 
     def apply(self, node: Node) -> Node:
         match node:
+            case Name() if self.numbers_only:
+                return self.values.get(node.name) or node
             case Name():
                 return self.values.get(node.name) or self._dotted_name(node)
             case Indexed() | Reference() | Request() if self.numbers_only:
