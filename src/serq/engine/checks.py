@@ -68,7 +68,7 @@ def _check_engine(engine: StepEngine) -> None:
     waiting = 0
     for pool in engine.served_pools:
         waiting += len(pool.preempted) + int(pool.line.count)
-    if waiting != engine.waiting_count or steady.phase != steady.tick % max(1, steady.block):
+    if waiting != engine.waiting_count or steady.phase != int(steady.tick) % max(1, int(steady.block)):
         raise AssertionError(f"who waits for stage {engine.name}, or its tick, is counted twice over, differently")
     count = 0
     job = engine.loose.head

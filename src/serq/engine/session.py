@@ -161,8 +161,8 @@ class Job(Event):
         self.is_whole = False  # tokens and memory are whole numbers
         # a steady resident (see steady.py)
         self.is_steady = False
-        self.finish_tick: i64 = 0
-        self.joined_tick: i64 = 0
+        self.finish_tick = 0.0
+        self.joined_tick = 0.0
         self.phase: i64 = -1
         self.position_offset = 0.0
 

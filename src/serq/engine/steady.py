@@ -50,7 +50,8 @@ class SteadyDecodes:
 
     def __init__(self) -> None:
         self.block: i64 = 1
-        self.tick: i64 = 0
+        self.block_units = 1.0
+        self.tick = 0.0  # a whole number
         self.jobs = ResidentLine()
         self.count: i64 = 0
         self.kv = 0.0
@@ -65,9 +66,11 @@ class SteadyDecodes:
         block = 1.0 if memory is None or memory.block == 0.0 else memory.block
         if 1.0 <= block <= BLOCK_MAX and is_whole(block):
             self.block = i64(block)
+            self.block_units = block
             self.crossings = vec[i64]([0] * int(block))
         else:
             self.block = 0
+            self.block_units = 0.0
 
     def takes(self, job: Job, memory: Pool | None) -> bool:
         """Tell whether a job (a prefill too, for what it adds to the sums) is in whole numbers throughout."""
@@ -88,7 +91,7 @@ class SteadyDecodes:
     def join(self, job: Job) -> None:
         """Take a decode in before the iteration that serves it first."""
         tick = self.tick
-        finish: i64 = tick + i64(job.left)
+        finish = tick + job.left
         wake = finish
         job.is_steady = True
         job.finish_tick = finish
@@ -98,23 +101,26 @@ class SteadyDecodes:
         kv = job.other_kv
         if growing is not None:
             kv += growing.amount
-            job.position_offset = growing.position - float(tick)
+            job.position_offset = growing.position - tick
             hold = job.growing_hold
             assert hold is not None
             job.moved_before = hold.moved
-            edge: i64 = tick + i64(growing.amount - growing.position)
-            if edge - tick < self.block:
-                self._cross_at(job, edge)
-            elif edge < finish:
-                wake = edge
+            room = growing.amount - growing.position
+            if room < self.block_units:
+                self._cross_after(job, i64(room))
+            elif tick + room < finish:
+                wake = tick + room
         self.kv += kv
-        self.finish_sum += float(finish)
+        self.finish_sum += finish
         self.jobs.insert(job)
         self.count += 1
-        self.wakes.schedule(job, float(wake))
+        self.wakes.schedule(job, wake)
 
-    def _cross_at(self, job: Job, edge: i64) -> None:
-        phase: i64 = edge % self.block
+    def _cross_after(self, job: Job, ticks: i64) -> None:
+        """Count a job at the phase of the edge it comes to after so many ticks, less than a block's."""
+        phase = self.phase + ticks
+        if phase >= self.block:
+            phase -= self.block
         job.phase = phase
         self.crossings[phase] += 1
 
@@ -128,7 +134,7 @@ class SteadyDecodes:
         if job.phase >= 0:
             self.crossings[job.phase] -= 1
         self.kv -= kv
-        self.finish_sum -= float(job.finish_tick)
+        self.finish_sum -= job.finish_tick
         self.jobs.remove(job)
         self.count -= 1
         self.wakes.cancel(job)
@@ -136,11 +142,11 @@ class SteadyDecodes:
 
     def write_back(self, job: Job) -> None:
         """Bring a job's fields and its allocation up to date; it stays steady."""
-        remaining = float(job.finish_tick - self.tick)
+        remaining = job.finish_tick - self.tick
         if self.in_flight:
             job.left = remaining + 1.0
             job.tokens = 1.0
-            if self.tick > job.joined_tick + 1:
+            if self.tick > job.joined_tick + 1.0:
                 job.moved_before = True
         else:
             job.left = remaining
@@ -148,7 +154,7 @@ class SteadyDecodes:
         growing = job.growing
         if growing is None:
             return
-        position = job.position_offset + float(self.tick)
+        position = job.position_offset + self.tick
         growing.position = position
         if position > growing.amount:
             growing.amount = growing.pool.whole_blocks_up(position)
@@ -163,7 +169,7 @@ class SteadyDecodes:
         """Give how many cross a block's edge in the iteration being formed."""
         wakes = self.wakes
         first = wakes.first
-        if first is not None and first.at <= float(self.tick):
+        if first is not None and first.at <= self.tick:
             self._wake_up()
         return self.crossings[self.phase]
 
@@ -172,17 +178,17 @@ class SteadyDecodes:
         wakes = self.wakes
         while True:
             first = wakes.first
-            if first is None or first.at > float(self.tick):
+            if first is None or first.at > self.tick:
                 return
             assert isinstance(first, Job)
             wakes.drop_first()
-            self._cross_at(first, self.tick)
-            wakes.schedule(first, float(first.finish_tick))
+            self._cross_after(first, 0)
+            wakes.schedule(first, first.finish_tick)
 
     def advance(self, w: World, memory: Pool | None, crossing: i64) -> None:
         """Serve them all: those at an edge grow by a block each, which fits."""
         if crossing > 0 and memory is not None:
-            block = float(self.block)
+            block = self.block_units
             grown = block * float(crossing)
             if memory.evicts_in_order:
                 memory.make_room(w, grown)
@@ -192,7 +198,7 @@ class SteadyDecodes:
                     memory.make_room(w, block)
                     memory.used.add(block, w.now)
             self.kv += grown
-        self.tick += 1
+        self.tick += 1.0
         self.phase += 1
         if self.phase >= self.block:
             self.phase = 0
@@ -201,15 +207,14 @@ class SteadyDecodes:
     def has_finished(self) -> bool:
         """Tell whether somebody may still be taken out by `first_finished`."""
         first = self.wakes.first
-        return first is not None and first.at <= float(self.tick)
+        return first is not None and first.at <= self.tick
 
     def first_finished(self) -> Job | None:
         """Take out one whose last token the iteration that ended has brought, or None; in no order."""
-        at = float(self.tick)
         wakes = self.wakes
         while True:
             first = wakes.first
-            if first is None or first.at > at:
+            if first is None or first.at > self.tick:
                 return None
             assert isinstance(first, Job)
             wakes.drop_first()
@@ -217,14 +222,14 @@ class SteadyDecodes:
                 self.leave(first)
                 return first
             # it comes to an edge in the next iteration
-            self._cross_at(first, self.tick)
-            wakes.schedule(first, float(first.finish_tick))
+            self._cross_after(first, 0)
+            wakes.schedule(first, first.finish_tick)
 
     # --------------------------------------------------------------------------------------------- observables
 
     def work_left(self) -> float:
         """Give the tokens they have left."""
-        left = self.finish_sum - float(self.count * self.tick)
+        left = self.finish_sum - float(self.count) * self.tick
         return left + float(self.count) if self.in_flight else left
 
     def latest_admission(self) -> i64:

@@ -518,7 +518,7 @@ class StepEngine(Stage):
         if steady.in_flight:
             steady.in_flight = False
             first = steady.wakes.first
-            if first is not None and first.at <= float(steady.tick):
+            if first is not None and first.at <= steady.tick:
                 done = steady.first_finished()
                 if done is not None:
                     done.is_resident = False
