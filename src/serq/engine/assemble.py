@@ -215,7 +215,7 @@ class _Assembly:
             limits_are_whole = is_whole(stage.fixed_budget) and (
                 stage.fixed_chunk == LARGEST or is_whole(stage.fixed_chunk)
             )
-            stage.has_whole_limits = stage.has_fixed_limits and limits_are_whole
+            stage.leaves_whole = stage.has_fixed_limits and limits_are_whole
         stage.serving_order = serving_order(self.world, declared.serve, stage.serve_keys)
         stage.steady.set_memory(stage.memory)
         stage.has_spill = declared.memory >= 0 and self.program.pools[declared.memory].spill is not None

@@ -47,7 +47,7 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
     budget = e.left
     if e.odd_count > 0:
         return False
-    if not e.has_whole_limits and (budget != round_down(budget) or (chunk < LARGEST and chunk != round_down(chunk))):
+    if not e.leaves_whole and (budget != round_down(budget) or (chunk < LARGEST and chunk != round_down(chunk))):
         return False
     decodes: i64 = steady.count
     latest_decode: i64 = -1
@@ -57,7 +57,7 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
     job = e.loose.head
     while job is not None:
         # a fraction is left where a budget was no whole number
-        if job.is_stalled or not (e.has_whole_limits or is_whole(job.left)):
+        if job.is_stalled or not (e.leaves_whole or is_whole(job.left)):
             return False
         if job.is_decode:
             decodes += 1

@@ -69,7 +69,7 @@ class StepEngine(Stage):
         self.keys_read_totals = False
         # the fast plan
         self.has_fast_plan = False
-        self.has_whole_limits = False  # the limits are fixed, and whole numbers
+        self.leaves_whole = False  # the limits are fixed and whole, as all work so far: what is left of a job is whole
         self.has_fixed_limits = False  # budget and chunk are the constants that follow
         self.fixed_budget = 0.0
         self.fixed_chunk = 0.0
@@ -115,6 +115,7 @@ class StepEngine(Stage):
             job.is_whole = self.steady.takes(job, memory)
             if not job.is_whole:
                 self.odd_count += 1
+                self.leaves_whole = False  # others share what it leaves of a budget
                 self.loosen()  # from now on the order of sums shows
 
     def resident_count(self) -> i64:
