@@ -138,6 +138,8 @@ class _Serving:
             )
         body.append(self.hold())
         body.append("observe response = now - t0;")
+        if self.chance(0.1):
+            body.append(f"hold kv{self.at} (0.125 * x + 0.002) {{ run tool (1); }}")
         if self.chance(0.6):
             body.append(f"run tool ({self.one_of('1', '2', '~exp(3)', 'x')});")
         if self.chance(0.2):
@@ -149,7 +151,7 @@ class _Serving:
         a = self.at
         grows = self.chance(0.8)
         growing = f" growing kv{a}" if grows else ""
-        cache = self.one_of("cache (prompt + o - 1)", "cache (prompt)", "cache (0)")
+        cache = self.one_of("cache (prompt + o - 1)", "cache (prompt)", "cache (0)", "cache (prompt / 3)")
         if not self.reuses:
             cache = self.one_of("", "cache (0)")
         if grows and self.chance(0.75):

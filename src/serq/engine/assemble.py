@@ -157,6 +157,11 @@ class _Assembly:
             self._finish_stage(stage, declared)
         for pool, declared_pool in zip(world.pools, program.pools, strict=True):
             self._finish_pool(pool, declared_pool)
+        spilling = [pool for pool in world.pools if pool.spill is not None]
+        for _ in spilling:  # a tier's keys may read what its entries' owners were when another pool released them
+            for pool in spilling:
+                if pool.spill is not None and pool.spill.tier.keys_read_attributes:
+                    pool.keys_read_attributes = True
         for stage in reversed(world.stages):
             if isinstance(stage, ProcessorSharing | StepEngine):
                 stage.next_settling = world.first_settling

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 from mypy_extensions import i64
 
-from serq.arithmetic import round_down
 from serq.engine.residents import is_before
 from serq.engine.steady import is_whole
 
@@ -47,7 +46,7 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
     budget = e.left
     if e.odd_count > 0:
         return False
-    if not e.leaves_whole and (budget != round_down(budget) or (chunk < LARGEST and chunk != round_down(chunk))):
+    if not e.leaves_whole and (not (is_whole(budget) or budget > LARGEST) or not (is_whole(chunk) or chunk >= LARGEST)):
         return False
     decodes: i64 = steady.count
     latest_decode: i64 = -1
@@ -56,8 +55,8 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
     has_new_decode = False
     job = e.loose.head
     while job is not None:
-        # a fraction is left where a budget was no whole number
-        if job.is_stalled or not (e.leaves_whole or is_whole(job.left)):
+        # a fraction is left where a budget, or what others left of it, was no whole number
+        if job.is_stalled or not (e.leaves_whole or steady.takes(job, e.memory)):
             return False
         if job.is_decode:
             decodes += 1
@@ -80,6 +79,10 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
     if has_new_decode:
         _join_decodes(e)
     memory = e.memory
+    if memory is not None and memory.block == 0.0:
+        # who is not resident may hold a fraction: then the order of growth shows
+        if not is_whole(memory.used.value) or not is_whole(memory.cached.value):
+            return False
     crossing: i64 = 0
     if steady.count > 0:
         crossing = steady.crossing_now()

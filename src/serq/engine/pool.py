@@ -671,7 +671,7 @@ class Pool:
 
 def check_load(allocation: Allocation, tokens: float, site: int) -> None:
     """Refuse a load that the allocation does not cover."""
-    if allocation.position + tokens > allocation.amount + SLACK:
+    if tokens > 0.0 and allocation.position + tokens > allocation.amount + SLACK:
         raise RunError(
             "load-beyond-allocation",
             f"a load of {shown(tokens)} from position {shown(allocation.position)} goes beyond the allocation of "

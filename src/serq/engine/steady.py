@@ -27,13 +27,20 @@ if TYPE_CHECKING:
 
 BLOCK_MAX: Final = 65536
 """[units] The greatest block whose edges are counted by phase."""
-WHOLE_MAX: Final = 1e15
-"""Whole numbers below this are added and subtracted without rounding, however many terms a sum has in practice."""
+WHOLE_MAX: Final = 4503599627370496.0
+"""2**52: a double below it is exact to a half, so that adding and subtracting whole numbers never rounds."""
+JOB_MAX: Final = 4294967296.0
+"""[tokens, units] 2**32: what a resident may have at most, so that the sums over a million residents stay exact."""
 
 
 def is_whole(value: float) -> bool:
     """Tell whether a value is a whole number that sums keep exact."""
     return -WHOLE_MAX < value < WHOLE_MAX and value == nearest(value)
+
+
+def is_moderate(value: float) -> bool:
+    """Tell whether a value is a whole number of tokens or units that sums over many residents keep exact."""
+    return 0.0 <= value <= JOB_MAX and value == nearest(value)
 
 
 class SteadyDecodes:
@@ -74,16 +81,16 @@ class SteadyDecodes:
 
     def takes(self, job: Job, memory: Pool | None) -> bool:
         """Tell whether a job (a prefill too, for what it adds to the sums) is in whole numbers throughout."""
-        if self.block == 0 or not is_whole(job.left) or not is_whole(job.other_kv):
+        if self.block == 0 or not is_moderate(job.left) or not is_moderate(job.other_kv):
             return False
         growing = job.growing
         if growing is None:
             return True
         return (
             growing.pool is memory
-            and is_whole(growing.position)
-            and is_whole(growing.amount)
-            and 0.0 <= growing.position <= growing.amount
+            and is_moderate(growing.position)
+            and is_moderate(growing.amount)
+            and growing.position <= growing.amount
         )
 
     # -------------------------------------------------------------------------------------------- come and go

@@ -46,7 +46,7 @@ def test_a_newcomer_is_admitted_after_the_residents_and_served_in_the_same_itera
       } }
     """
     finished = simulate(text)
-    # used when each body starts: 3; 3 + 2; at 1 session 1 grows to 3 for its last token, then 3 + 3; then the rest of it
+    # used when each body starts: 3; 3 + 2; at 1 session 1 grows to 3 for its last token, then 3 + 3; then what is left
     assert samples(finished, "a") == [(0.0, 0, 3.0), (0.0, 1, 5.0), (1.0, 2, 6.0), (1.0, 3, 7.0)]
     assert [(at, session) for at, session, _ in samples(finished, "d")] == [(1.0, 0), (2.0, 1), (2.0, 2), (3.0, 3)]
     assert finished.report.stage("e").iterations == 3
