@@ -7,14 +7,14 @@ semantics.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from serq.engine import expressions as ex
 from serq.engine.fast_forward import ADMISSION_ORDER, DECODES_FIRST, LARGEST, OTHER_ORDER, PREFILLS_FIRST
 from serq.engine.pool import Pool, Spill
 from serq.engine.preemption import PREEMPT_BY, PREEMPT_LIFO
-from serq.engine.refusals import conditions, is_fixed
+from serq.engine.refusals import conditions, is_fixed, parts_of, reads_only
 from serq.engine.results import GaugeResult, ObserveResult, SampleSink
 from serq.engine.sharing import SharedStage
 from serq.engine.simulation import Simulation
@@ -531,28 +531,9 @@ def linear_form(terms: Sequence[li.LinkedExpression], site: int) -> ex.LinearFor
     return ex.LinearForm(terms[0].number, following, site)
 
 
-def parts_of(e: li.LinkedExpression) -> Iterator[li.LinkedExpression]:
-    """Give an expression and all its parts, indices included; no recursion, for aggregates are deep."""
-    pending = [e]
-    while pending:
-        part = pending.pop()
-        yield part
-        pending.extend(part.arguments)
-        if part.reference is not None and part.reference.index is not None:
-            pending.append(part.reference.index)
-
-
 def reads_context(e: li.LinkedExpression, names: frozenset[str]) -> bool:
     """Tell whether an expression reads one of some context variables."""
     return any(part.op == "context" and part.name in names for part in parts_of(e))
-
-
-def reads_only(e: li.LinkedExpression, names: frozenset[str]) -> bool:
-    """Tell whether an expression reads nothing but attributes and some context variables: no state, no draw."""
-    return all(
-        part.op != "draw" and part.reference is None and (part.op != "context" or part.name in names)
-        for part in parts_of(e)
-    )
 
 
 def draws(e: li.LinkedExpression) -> bool:

@@ -9,18 +9,38 @@ draws nothing and cannot fail.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from itertools import islice
 
 from serq.link import linked as li
 
+PARTS_MAX = 256
+"""The parts of the largest header whose `conditions` are looked for."""
 NEVER_NEGATIVE = frozenset({"used", "cachedin", "holders", "queued", "queue", "busy"})
+
+
+def parts_of(e: li.LinkedExpression) -> Iterator[li.LinkedExpression]:
+    """Give an expression and all its parts, indices included; no recursion, for aggregates are deep."""
+    pending = [e]
+    while pending:
+        part = pending.pop()
+        yield part
+        pending.extend(part.arguments)
+        if part.reference is not None and part.reference.index is not None:
+            pending.append(part.reference.index)
+
+
+def reads_only(e: li.LinkedExpression, names: frozenset[str]) -> bool:
+    """Tell whether an expression reads nothing but attributes and some context variables: no state, no draw."""
+    return all(
+        part.op != "draw" and part.reference is None and (part.op != "context" or part.name in names)
+        for part in parts_of(e)
+    )
 
 
 def is_fixed(e: li.LinkedExpression) -> bool:
     """Tell whether an expression is the same at every try of a session that waits: it reads its attributes alone."""
-    return (
-        e.op not in ("context", "draw") and e.reference is None and all(is_fixed(argument) for argument in e.arguments)
-    )
+    return reads_only(e, frozenset())
 
 
 def conditions(e: li.LinkedExpression, engines: Collection[int]) -> list[li.LinkedExpression] | None:
@@ -32,6 +52,8 @@ def conditions(e: li.LinkedExpression, engines: Collection[int]) -> list[li.Link
     """
     if is_fixed(e):
         return [e]
+    if len(list(islice(parts_of(e), PARTS_MAX))) == PARTS_MAX:
+        return None  # an aggregate written out is deep; it is read at every try
     if e.reference is not None:
         if e.reference.index is not None and not is_fixed(e.reference.index):
             return None
