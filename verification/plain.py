@@ -20,7 +20,6 @@ import serq
 from serq.api import Program
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests"))  # the generators are the tests'
 EXAMPLE_HORIZON = 200.0
 NAMED_MAX = 10
 
@@ -39,6 +38,7 @@ def outcome(program: Program, *, plain: bool, checks: bool = False) -> str:
 
 def programs(count: int, seed: int, directories: list[Path]) -> Iterator[tuple[str, Program]]:
     """Give the programs and what to call them."""
+    sys.path.insert(0, str(ROOT / "tests"))  # the generators are the tests'
     from properties.programs import write_program
     from properties.serving import write_serving_program
 

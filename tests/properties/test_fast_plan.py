@@ -11,23 +11,15 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from verification.plain import outcome
 
 import serq
 from properties.programs import write_program
 from properties.serving import write_serving_program
-from properties.strategies import Outcome, figures
 from serq.api import Program
-from serq.errors import RunFailed
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted(path for path in (ROOT / "examples").rglob("*.sq"))
-
-
-def outcome(program: Program, *, plain: bool, checks: bool = False) -> Outcome:
-    try:
-        return figures(program.simulate(records_samples=True, plain=plain, checks=checks))
-    except RunFailed as problem:
-        return {"error": problem.diagnostics[0].message, "time": problem.time, "session": problem.session}
 
 
 def both_agree(program: Program) -> None:

@@ -48,7 +48,7 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
         return False
     if not e.leaves_whole and (not (is_whole(budget) or budget > LARGEST) or not (is_whole(chunk) or chunk >= LARGEST)):
         return False
-    decodes: i64 = steady.count
+    decodes: i64 = steady.jobs.count
     latest_decode: i64 = -1
     first_prefill: i64 = -1
     wanted = 0.0
@@ -84,7 +84,7 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
         if not is_whole(memory.used.value) or not is_whole(memory.cached.value):
             return False
     crossing: i64 = 0
-    if steady.count > 0:
+    if steady.jobs.count > 0:
         crossing = steady.crossing_now()
     if memory is not None:
         growth = float(crossing * steady.block)
@@ -94,7 +94,7 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
                 growth += _prefill_growth(e, chunk, rest)
             if growth > 0.0 and memory.used.value + growth > memory.cap:
                 return False
-    if steady.count > 0:
+    if steady.jobs.count > 0:
         steady.advance(w, memory, crossing)
         e.left = rest
     if wanted > 0.0:

@@ -1,8 +1,8 @@
-"""First-in, first-out lines of sessions: the ready list, a pool's waiting line, its growers.
+"""First-in, first-out lines: of sessions (a pool's waiting line, its growers) and of jobs at a stage.
 
-Input: sessions joining and leaving. Output: the head. Invariants: the order is the order of joining; leaving from the
-middle
-keeps it; a session is in at most one line, so the line is linked through the sessions themselves (`behind`).
+Input: sessions or jobs joining and leaving. Output: the head. Invariants: the order is the order of joining; leaving
+from the middle keeps it; a session is in at most one line, and so is a job, so the lines are linked through their
+members (`behind`, and `ahead` for jobs).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mypy_extensions import i64
 
 if TYPE_CHECKING:
-    from serq.engine.session import Session
+    from serq.engine.session import Job, Session
 
 
 class SessionLine:
@@ -65,3 +65,46 @@ class SessionLine:
         session.ahead = None
         session.behind = None
         self.count -= 1
+
+
+class JobLine:
+    """A first-in, first-out line of jobs, linked through the jobs; leaving from anywhere takes no search."""
+
+    def __init__(self) -> None:
+        self.head: Job | None = None
+        self.tail: Job | None = None
+
+    def append(self, job: Job) -> None:
+        """Join at the end."""
+        tail = self.tail
+        job.ahead = tail
+        if tail is None:
+            self.head = job
+        else:
+            tail.behind = job
+        self.tail = job
+
+    def drop_first(self, job: Job) -> None:
+        """Take the head, which the caller has, out."""
+        behind = job.behind
+        self.head = behind
+        if behind is None:
+            self.tail = None
+        else:
+            behind.ahead = None
+            job.behind = None
+
+    def remove(self, job: Job) -> None:
+        """Take one out."""
+        ahead = job.ahead
+        behind = job.behind
+        if ahead is None:
+            self.head = behind
+        else:
+            ahead.behind = behind
+            job.ahead = None
+        if behind is None:
+            self.tail = ahead
+        else:
+            behind.ahead = ahead
+            job.behind = None

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from mypy_extensions import i64
 
+from serq.engine.line import JobLine
 from serq.engine.session import Job
 
 
-class ResidentLine:
+class ResidentLine(JobLine):
     """A sorted line; who comes last is put at its end without a search."""
 
     def __init__(self) -> None:
-        self.head: Job | None = None
-        self.tail: Job | None = None
+        super().__init__()
         self.count: i64 = 0
 
     def insert(self, job: Job) -> None:
@@ -39,19 +39,7 @@ class ResidentLine:
             behind.ahead = job
 
     def remove(self, job: Job) -> None:
-        """Take a job out."""
-        ahead = job.ahead
-        behind = job.behind
-        if ahead is None:
-            self.head = behind
-        else:
-            ahead.behind = behind
-            job.ahead = None
-        if behind is None:
-            self.tail = ahead
-        else:
-            behind.ahead = ahead
-            job.behind = None
+        super().remove(job)
         self.count -= 1
 
 

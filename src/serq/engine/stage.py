@@ -15,6 +15,7 @@ from serq.engine.averages import RunningSum, TimeAverage
 from serq.engine.calendar import Event
 from serq.engine.estimators import Estimates
 from serq.engine.expressions import Expression
+from serq.engine.line import JobLine
 from serq.engine.results import RunError, shown
 from serq.engine.session import Job
 from serq.engine.streams import STAGE
@@ -120,49 +121,6 @@ class Stage:
         self.number.restart(now)
         self.used_since = now
         self.used_for = 0.0
-
-
-class JobLine:
-    """A first-in, first-out line of jobs, linked through the jobs; leaving from anywhere takes no search."""
-
-    def __init__(self) -> None:
-        self.head: Job | None = None
-        self.tail: Job | None = None
-
-    def append(self, job: Job) -> None:
-        """Join at the end."""
-        tail = self.tail
-        job.ahead = tail
-        if tail is None:
-            self.head = job
-        else:
-            tail.behind = job
-        self.tail = job
-
-    def drop_first(self, job: Job) -> None:
-        """Take the head, which the caller has, out."""
-        behind = job.behind
-        self.head = behind
-        if behind is None:
-            self.tail = None
-        else:
-            behind.ahead = None
-            job.behind = None
-
-    def remove(self, job: Job) -> None:
-        """Take one out."""
-        ahead = job.ahead
-        behind = job.behind
-        if ahead is None:
-            self.head = behind
-        else:
-            ahead.behind = behind
-            job.ahead = None
-        if behind is None:
-            self.tail = ahead
-        else:
-            behind.ahead = ahead
-            job.behind = None
 
 
 class Delay(Stage):

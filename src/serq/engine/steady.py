@@ -60,7 +60,6 @@ class SteadyDecodes:
         self.block_units = 1.0
         self.tick = 0.0  # a whole number
         self.jobs = ResidentLine()
-        self.count: i64 = 0
         self.kv = 0.0
         self.finish_sum = 0.0
         self.in_flight = False
@@ -120,7 +119,6 @@ class SteadyDecodes:
         self.kv += kv
         self.finish_sum += finish
         self.jobs.insert(job)
-        self.count += 1
         self.wakes.schedule(job, wake)
 
     def _cross_after(self, job: Job, ticks: i64) -> None:
@@ -143,7 +141,6 @@ class SteadyDecodes:
         self.kv -= kv
         self.finish_sum -= job.finish_tick
         self.jobs.remove(job)
-        self.count -= 1
         self.wakes.cancel(job)
         job.is_steady = False
 
@@ -189,8 +186,12 @@ class SteadyDecodes:
                 return
             assert isinstance(first, Job)
             wakes.drop_first()
-            self._cross_after(first, 0)
-            wakes.schedule(first, first.finish_tick)
+            self._come_to_edge(first)
+
+    def _come_to_edge(self, job: Job) -> None:
+        """Count a job, awake for it, at the edge of the iteration to come; it wakes again when it is done."""
+        self._cross_after(job, 0)
+        self.wakes.schedule(job, job.finish_tick)
 
     def advance(self, w: World, memory: Pool | None, crossing: i64) -> None:
         """Serve them all: those at an edge grow by a block each, which fits."""
@@ -228,16 +229,15 @@ class SteadyDecodes:
             if first.finish_tick <= self.tick:
                 self.leave(first)
                 return first
-            # it comes to an edge in the next iteration
-            self._cross_after(first, 0)
-            wakes.schedule(first, first.finish_tick)
+            self._come_to_edge(first)
 
     # --------------------------------------------------------------------------------------------- observables
 
     def work_left(self) -> float:
         """Give the tokens they have left."""
-        left = self.finish_sum - float(self.count) * self.tick
-        return left + float(self.count) if self.in_flight else left
+        count = float(self.jobs.count)
+        left = self.finish_sum - count * self.tick
+        return left + count if self.in_flight else left
 
     def latest_admission(self) -> i64:
         """Give the greatest admission number among them, or -1."""

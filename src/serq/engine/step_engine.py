@@ -120,12 +120,12 @@ class StepEngine(Stage):
 
     def resident_count(self) -> i64:
         """Give how many residents there are."""
-        return self.loose.count + self.steady.count
+        return self.loose.count + self.steady.jobs.count
 
     def loosen(self) -> None:
         """Let no resident be steady: all are in `loose`, and those served in the running iteration in `batch`."""
         steady = self.steady
-        if steady.count == 0:
+        if steady.jobs.count == 0:
             return
         number: i64 = self.forming_number
         in_flight = steady.in_flight
@@ -197,7 +197,7 @@ class StepEngine(Stage):
 
     def _set_totals(self, w: World) -> None:
         """Set residents, decoders, kv_decode and kv_prefill from the residents as they stand."""
-        decoders: i64 = self.steady.count
+        decoders: i64 = self.steady.jobs.count
         kv_decode = self.steady.kv
         kv_prefill = 0.0
         job = self.loose.head
@@ -467,7 +467,7 @@ class StepEngine(Stage):
         kv_prefill = 0.0
         steady = self.steady
         if steady.in_flight:
-            decoders = steady.count
+            decoders = steady.jobs.count
             tokens = float(decoders)
             kv_decode = steady.kv
         jobs = self.batch.jobs
@@ -573,7 +573,7 @@ class StepEngine(Stage):
             return 0.0
         busy = self.batch.count
         if self.steady.in_flight:
-            busy += self.steady.count
+            busy += self.steady.jobs.count
         return float(busy)
 
     def work_left(self, w: World) -> float:
@@ -595,10 +595,10 @@ class StepEngine(Stage):
         left = self._read_limit(w, self.budget, "budget")
         chunk = self._read_chunk(w)
         w.residents, w.decoders, w.kv_decode, w.kv_prefill = residents, decoders, kv_decode, kv_prefill
-        if self.steady.count > 0:
+        if self.steady.jobs.count > 0:
             if not is_whole(left):
                 self.loosen()  # the order of the subtractions shows
-            left -= float(self.steady.count)
+            left -= float(self.steady.jobs.count)
         job = self.loose.head
         while job is not None:
             cap = 1.0 if job.is_decode else chunk

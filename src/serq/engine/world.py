@@ -345,7 +345,10 @@ class World:
             if self.ready_first is None:
                 break
             self._come_to_rest()
-        # a job may have come to a stage from within an iteration that a later stage started
+        self._settle_changed()
+
+    def _settle_changed(self) -> None:
+        """Settle the stages to which a job came from within an iteration that a later stage started."""
         place = self.first_settling
         while place is not None:
             stage = place
@@ -376,12 +379,7 @@ class World:
             place = stage.next_settling
         if self.sharing.needs_settling:
             self.sharing.settle(self)
-        place = self.first_settling
-        while place is not None:
-            stage = place
-            if stage.needs_settling:
-                stage.settle(self)
-            place = stage.next_settling
+        self._settle_changed()
         self.is_settled = self.ready_first is None
 
     def serve_pools(self) -> bool:
