@@ -17,12 +17,12 @@ line pays only for the stages it runs.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from serq.version import VERSION as __version__
 
+TYPE_CHECKING = False  # as `typing` has it, which `serq.cli.process` loads when it has made room for it
 if TYPE_CHECKING:
+    from typing import Any
+
     from serq.api import Program, load, loads
     from serq.diagnostics import Diagnostic
     from serq.errors import InternalError, ProgramError, RunFailed
@@ -55,4 +55,6 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'serq' has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(_HOMES[name]), name)

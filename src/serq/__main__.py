@@ -1,6 +1,6 @@
 """`python -m serq`: the command line."""
 
-from serq.cli.main import run_process
+from serq.cli.process import run_process
 
 if __name__ == "__main__":
     run_process()

@@ -16,8 +16,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import NoReturn
 
 from serq.cli.output import StdoutFailed, rendered, say
 from serq.cli.quick import read_run
@@ -68,16 +66,3 @@ def _format_wanted(arguments: list[str]) -> str:
         elif argument.startswith("--format="):
             form = argument.removeprefix("--format=")
     return form
-
-
-def run_process() -> NoReturn:
-    """Be the process `serq`: run its command line, then end without taking the interpreter apart.
-
-    That would free one by one what the system takes back at once, a tenth of a small run; nothing here waits for it:
-    files are closed, stdout is flushed by `emit`. mypy ends so too.
-    """
-    code = main()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):  # closed by whoever started us, or a reader that left
-            stream.flush()
-    os._exit(code)
