@@ -1,7 +1,9 @@
 """The report: names and meanings of the JSON form, the text, the notes."""
 
+import hashlib
 import json
 import math
+import sys
 
 import pytest
 from librt.vecs import vec
@@ -221,3 +223,13 @@ def test_a_run_that_fills_up_is_noted(result: RunResult, is_noted: bool) -> None
     """More sessions at the end than a stable run explains: its averages depend on the horizon."""
     kinds = [found.kind for found in build_report(result, PROVENANCE, str).notes]
     assert kinds == (["growing"] if is_noted else [])
+
+
+@pytest.mark.parametrize("hidden", [(), ("_sha2", "_sha256")], ids=["of the interpreter", "of hashlib"])
+def test_a_digest_is_the_standard_one(hidden: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever module the algorithm comes from."""
+    for name in hidden:
+        monkeypatch.setitem(sys.modules, name, None)
+    text = "a trace, 7 rows … " * 100
+    provenance = Provenance("1", 0, "", str, lambda: text)
+    assert provenance.trace == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
