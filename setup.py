@@ -1,9 +1,9 @@
 """Compile the engine ahead of time where that is possible, and say so where it is not.
 
-What is compiled: the engine (all but `assemble.py` and `refusals.py`, which read the linker's records) and the
-arithmetic it calls, as one mypyc group, so that calls between their modules are native. The same files run
-uncompiled, with the same results bit for bit (`-ffp-contract=off`: no multiply-add is fused), about twenty times
-slower.
+What is compiled: the engine (all but `assemble.py` and `refusals.py`, which read the linker's records), the statistics
+(all but their records) and the arithmetic both call, as one mypyc group, so that calls between their modules are
+native. The same files run uncompiled, with the same results bit for bit (`-ffp-contract=off`: no multiply-add is
+fused), about twenty times slower.
 
 Fallback: with `SERQ_PURE=1`, without mypy, or without a C compiler that finds Python's headers, the package is
 installed as plain Python. `serq --version` tells which of the two is installed.
@@ -24,7 +24,7 @@ from setuptools.command.build_ext import build_ext
 ROOT = Path(__file__).resolve().parent
 COMPILED_PACKAGES = ("src/serq/engine", "src/serq/statistics")
 COMPILED_MODULES = ("src/serq/arithmetic.py",)
-UNCOMPILED = frozenset({"assemble.py", "refusals.py", "__init__.py"})
+UNCOMPILED = frozenset({"assemble.py", "refusals.py", "summaries.py", "__init__.py"})
 # One C file and no interposition of symbols: the compiler may then inline across modules, 1.15 times as fast on M/G/1.
 C_FLAGS = ["-ffp-contract=off", "-fno-semantic-interposition", "-Wno-error"]
 

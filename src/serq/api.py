@@ -15,7 +15,6 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import field, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from msgspec import structs
@@ -30,7 +29,7 @@ from serq.ir import model as ir
 from serq.ir.codec import encode_program
 from serq.link.linked import LinkedProgram
 from serq.lint import find_remarks
-from serq.records import dataclass
+from serq.records import dataclass, field, replace
 from serq.report import Iteration, Provenance, Report, build_report, iterations_of
 from serq.report.notes import ABOUT_FIGURES
 from serq.report.numbers import plain

@@ -1,13 +1,13 @@
 """`dataclass`, at a tenth of its start-up cost.
 
-The tree, the linked program and the diagnostics are about a hundred frozen, slotted classes. The standard decorator
-writes and compiles five methods for each when it is imported, 0.3–0.5 ms a class: half of the time that a small `serq
-run` may take. The one here shares the methods that need no text of their own and writes `__init__` when a class is
-first used, 0.03 ms a class.
+The tree, the IR, the linked program and the diagnostics are about 150 frozen, slotted classes. The standard decorator
+writes and compiles five methods for each when it is imported, 0.3–0.5 ms a class: more time than a small `serq run` may
+take altogether; and its module loads `inspect`, 7 ms. The one here needs no module, shares the methods that need no
+text of their own, and writes the `__init__` of a class once it has been called a few times, 0.03 ms a class.
 
 Input: a class with annotations. Output: the class with slots, as `dataclasses.dataclass(frozen=…, slots=True)` would
-give it: `fields`, `replace`, `is_dataclass`, `match`, `pickle` and `copy` work on it. Type checkers see the standard
-one.
+give it: the standard library's `fields`, `replace`, `is_dataclass`, `match`, `pickle` and `copy` work on it, and so do
+`fields` and `replace` from here, which are quicker. Type checkers see the standard ones.
 
 Invariants: only the options below exist; whatever else the standard decorator knows is a TypeError, never a silent
 difference.
@@ -18,12 +18,44 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass
+    from dataclasses import dataclass, field, fields, replace
 else:
-    from dataclasses import _FIELD, MISSING, Field, FrozenInstanceError, field
     from operator import attrgetter
 
-    def dataclass(*, slots: bool, frozen: bool = False, eq: bool = True):
+    MISSING = object()
+    CALLS_BOUND = 6
+    """Calls of a class before its `__init__` is written: that takes as long as to bind the arguments of ten calls."""
+
+    class Field:
+        """What a class says of one attribute, in the words of `dataclasses.Field`."""
+
+        __slots__ = ("compare", "default", "default_factory", "init", "kw_only", "name", "repr", "type")
+
+        def __init__(self, default, default_factory, init, repr, compare):
+            self.default, self.default_factory = default, default_factory
+            self.init, self.repr, self.compare = init, repr, compare
+
+    def field(*, default=MISSING, default_factory=MISSING, init=True, repr=True, compare=True):
+        """Say more of an attribute than its annotation does, as `dataclasses.field`."""
+        if default is not MISSING and default_factory is not MISSING:
+            raise TypeError("a default or a factory of defaults")
+        return Field(default, default_factory, init, repr, compare)
+
+    def fields(record):
+        """Give the fields of a record or its class, in order."""
+        return tuple(record.__record_fields__.values())
+
+    def replace(record, /, **changes):
+        """Give a record with some attributes changed."""
+        for name, made in record.__record_fields__.items():
+            if not made.init:
+                if name in changes:
+                    raise ValueError(f"`{name}` is computed, and cannot be replaced")
+            elif name not in changes:
+                changes[name] = getattr(record, name)
+        return type(record)(**changes)
+
+    def dataclass(*, slots: bool, frozen: bool = False, eq: bool = True, kw_only: bool = False):
         """Make a slotted class of data out of an annotated class.
 
         Parameters
@@ -31,34 +63,37 @@ else:
         slots : True; a parameter so that the line reads as the standard one
         frozen : attributes are set once, and the class can be hashed
         eq : instances are equal when their class and their compared fields are; False leaves identity
+        kw_only : attributes are given by name, so those with a default may come first
         """
         if not slots:
             raise TypeError("records have slots")
 
         def decorate(cls: type) -> type:
-            return _record(cls, frozen, eq)
+            return _record(cls, frozen, eq, kw_only)
 
         return decorate
 
-    def _record(cls: type, frozen: bool, eq: bool) -> type:
+    def _record(cls: type, frozen: bool, eq: bool, kw_only: bool) -> type:
         inherited: dict[str, Field] = {}
         for base in reversed(cls.__mro__[1:]):
-            inherited.update(getattr(base, "__dataclass_fields__", {}))
-        fields = dict(inherited)
+            inherited.update(getattr(base, "__record_fields__", {}))
+        known = dict(inherited)
         namespace = dict(cls.__dict__)
         for name, annotation in cls.__annotations__.items():
             default = namespace.pop(name, MISSING)
-            made = default if isinstance(default, Field) else field(default=default)
-            made.name, made.type, made._field_type, made.kw_only = name, annotation, _FIELD, False
-            fields[name] = made
+            if hasattr(default, "default_factory") and not isinstance(default, Field):
+                raise TypeError(f"`{name}` is a field of another library")
+            made = default if isinstance(default, Field) else Field(default, MISSING, True, True, True)
+            made.name, made.type, made.kw_only = name, annotation, kw_only
+            known[name] = made
         namespace.pop("__dict__", None)
         namespace.pop("__weakref__", None)
         namespace.update(
-            __slots__=tuple(name for name in fields if name not in inherited),
+            __slots__=tuple(name for name in known if name not in inherited),
             __qualname__=cls.__qualname__,
-            __dataclass_fields__=fields,
-            __match_args__=tuple(name for name, made in fields.items() if made.init),
-            __init__=_first_init,
+            __record_fields__=known,
+            __dataclass_fields__=_StandardFields(),
+            __match_args__=tuple(name for name, made in known.items() if made.init and not made.kw_only),
             __getstate__=_getstate,
             __setstate__=_setstate,
         )
@@ -66,22 +101,83 @@ else:
         if frozen:
             namespace.update(__setattr__=_refuse_to_set, __delattr__=_refuse_to_delete)
         if eq:
-            compared = tuple(name for name, made in fields.items() if made.compare)
+            compared = tuple(name for name, made in known.items() if made.compare)
             namespace.setdefault("__eq__", _equality(compared))
             namespace["__hash__"] = _hashing(compared) if frozen else None
-        return type(cls)(cls.__name__, cls.__bases__, namespace)
+        made = type(cls)(cls.__name__, cls.__bases__, namespace)
+        made.__init__ = _first_init(made)
+        return made
 
-    def _first_init(self: Any, *arguments: Any, **named: Any) -> None:
-        """Write the `__init__` of the class that declares the fields, then take its place."""
-        cls = type(self)
-        cls.__init__ = _written_init(cls)
-        cls.__init__(self, *arguments, **named)
+    class _StandardFields:
+        """`__dataclass_fields__`, made when the standard library asks for it."""
+
+        __slots__ = ("made",)
+
+        def __init__(self) -> None:
+            self.made = None
+
+        def __get__(self, record: Any, cls: type) -> dict[str, Any]:
+            if self.made is None:
+                self.made = {name: _standard(made) for name, made in cls.__record_fields__.items()}
+            return self.made
+
+    def _standard(made: Field) -> Any:
+        import dataclasses
+
+        options = {"init": made.init, "repr": made.repr, "compare": made.compare}
+        for name in ("default", "default_factory"):
+            if getattr(made, name) is not MISSING:
+                options[name] = getattr(made, name)
+        standard = dataclasses.field(**options)
+        standard.name, standard.type, standard.kw_only = made.name, made.type, made.kw_only
+        standard._field_type = dataclasses._FIELD
+        return standard
+
+    def _first_init(cls: type) -> Any:
+        """Give an `__init__` for the first calls, which then has one written to take its place."""
+        calls = 0
+
+        def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+            nonlocal calls
+            calls += 1
+            if calls > CALLS_BOUND or not _bind(self, cls, arguments, named):
+                cls.__init__ = _written_init(cls)
+                cls.__init__(self, *arguments, **named)
+
+        return __init__
+
+    def _bind(self: Any, cls: type, arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:
+        """Do what the written `__init__` does; False for arguments it has to refuse."""
+        if len(arguments) > len(cls.__match_args__):
+            return False
+        given = dict(zip(cls.__match_args__, arguments))
+        if not given.keys().isdisjoint(named):
+            return False
+        given |= named
+        bound = 0
+        for name, made in cls.__record_fields__.items():
+            if made.init and name in given:
+                value = given[name]
+                bound += 1
+            elif made.default is not MISSING:
+                value = made.default
+            elif made.default_factory is not MISSING:
+                value = made.default_factory()
+            elif made.init:
+                return False
+            else:
+                continue
+            object.__setattr__(self, name, value)
+        if bound < len(given):
+            return False
+        if hasattr(cls, "__post_init__"):
+            self.__post_init__()
+        return True
 
     def _written_init(cls: type) -> Any:
-        fields: dict[str, Field] = cls.__dataclass_fields__
         names: dict[str, Any] = {"MISSING": MISSING}
-        parameters, body = [], []
-        for name, made in fields.items():
+        parameters, by_name, body = ["self"], [], []
+        for name, made in cls.__record_fields__.items():
             # a slot's own setter passes by the `__setattr__` that refuses
             names[f"set_{name}"] = getattr(cls, name).__set__
             value = name
@@ -97,10 +193,12 @@ else:
             if made.init:
                 after = "=MISSING" if made.default_factory is not MISSING else ""
                 after = f"=default_{name}" if made.default is not MISSING else after
-                parameters.append(f"{name}{after}")
+                (by_name if made.kw_only else parameters).append(f"{name}{after}")
+        if by_name:
+            parameters += ["*", *by_name]
         if hasattr(cls, "__post_init__"):
             body.append(" self.__post_init__()")
-        text = f"def __init__({', '.join(['self', *parameters])}):\n" + ("\n".join(body) or " pass")
+        text = f"def __init__({', '.join(parameters)}):\n" + ("\n".join(body) or " pass")
         exec(text, names)
         names["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
         return names["__init__"]
@@ -125,21 +223,25 @@ else:
         return __hash__
 
     def _repr(self: Any) -> str:
-        shown = [f"{name}={getattr(self, name)!r}" for name, made in self.__dataclass_fields__.items() if made.repr]
+        shown = [f"{name}={getattr(self, name)!r}" for name, made in self.__record_fields__.items() if made.repr]
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
     def _refuse_to_set(self: Any, name: str, value: Any) -> None:
+        from dataclasses import FrozenInstanceError
+
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
     def _refuse_to_delete(self: Any, name: str) -> None:
+        from dataclasses import FrozenInstanceError
+
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def _getstate(self: Any) -> list[Any]:
-        return [getattr(self, name) for name in self.__dataclass_fields__]
+        return [getattr(self, name) for name in self.__record_fields__]
 
     def _setstate(self: Any, state: list[Any]) -> None:
-        for name, value in zip(self.__dataclass_fields__, state, strict=True):
+        for name, value in zip(self.__record_fields__, state, strict=True):
             object.__setattr__(self, name, value)
 
 
-__all__ = ["dataclass"]
+__all__ = ["dataclass", "field", "fields", "replace"]

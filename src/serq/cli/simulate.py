@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 from serq.cli.output import emit, rendered, say
-from serq.records import dataclass
+from serq.records import dataclass, field
 
 if TYPE_CHECKING:
     from serq.report.dump import DumpWriter

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import Enum
 
 from serq.diagnostics.source import Span
-from serq.records import dataclass
+from serq.records import dataclass, field
 
 
 class Severity(Enum):

@@ -7,9 +7,8 @@ Invariant: a span never leaves its file (0 <= start <= end <= len(text)).
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import field, replace
 
-from serq.records import dataclass
+from serq.records import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,6 @@ Read `PASSES` first, then the module of the sugar you are after. Each begins wit
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 
 from serq.diagnostics import DiagnosticLimit, Findings
 from serq.expand.admissions import expand_admissions
@@ -23,7 +22,7 @@ from serq.expand.report import Report
 from serq.expand.serving import expand_serving
 from serq.expand.sides import join_sides
 from serq.expand.uses import Loader, NoBaseFile, load_beside, load_nothing, read_libraries
-from serq.records import dataclass
+from serq.records import dataclass, field
 from serq.syntax.nodes import Expression, Program
 
 __all__ = [

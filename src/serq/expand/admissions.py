@@ -15,7 +15,6 @@ Reports: binding-draws, binding-order, binding-twice, binding-live, binding-name
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from serq.diagnostics import Label, Origin, Span
 from serq.expand.items import Body, declared_kinds, item_bodies, map_item_bodies
@@ -30,7 +29,7 @@ from serq.expand.tree import (
     walk,
 )
 from serq.expand.vocabulary import SUPPLIED_ATTRIBUTES
-from serq.records import dataclass
+from serq.records import dataclass, replace
 from serq.syntax.nodes import (
     Aggregate,
     Binding,

@@ -9,11 +9,11 @@ Reference: language §3, Branching.   Relies on: definitions expanded.   Reports
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from serq.diagnostics import Origin
 from serq.expand.items import map_item_bodies
 from serq.expand.tree import map_body
+from serq.records import replace
 from serq.syntax.nodes import Branch, Draw, Program, Statement
 
 

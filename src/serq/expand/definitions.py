@@ -15,7 +15,6 @@ parameter-assigned, argument-draws, argument-captured, argument-live, argument-n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TypeVar
 
 from serq.diagnostics import Label, Origin, SourceFile, Span
@@ -37,7 +36,7 @@ from serq.expand.tree import (
 )
 from serq.expand.uses import shipped_home
 from serq.expand.vocabulary import RESERVED_FOR_DEFINITIONS, RESERVED_FOR_PARAMETERS
-from serq.records import dataclass
+from serq.records import dataclass, replace
 from serq.syntax.nodes import (
     Aggregate,
     Call,

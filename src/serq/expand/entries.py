@@ -17,14 +17,13 @@ self-outside-entry, parameter-assigned, queue-pool-outside-entry, from-not-queue
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import cast
 
 from serq.diagnostics import Label, Span
 from serq.expand.report import Report, did_you_mean
 from serq.expand.stations import Station
 from serq.expand.tree import rebuild
-from serq.records import dataclass
+from serq.records import dataclass, replace
 from serq.syntax.nodes import (
     Aggregate,
     Binding,

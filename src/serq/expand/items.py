@@ -6,10 +6,10 @@ Input: a program. Output: tables and rewritten items.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import TypeVar, cast
 
 from serq.diagnostics import Span
+from serq.records import replace
 from serq.syntax.nodes import (
     Entry,
     Item,

@@ -15,12 +15,12 @@ pull-wrong-source, transfer-without-stages.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from serq.diagnostics import Label, Origin, Span
 from serq.expand.items import item_bodies, lets, queues
 from serq.expand.report import Report, did_you_mean
 from serq.expand.tree import each_statement, map_body, through, walk
+from serq.records import replace
 from serq.syntax.nodes import (
     Call,
     Delay,

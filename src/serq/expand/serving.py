@@ -17,13 +17,12 @@ Reports: no-stage-for-role, several-stages-for-role, stage-not-above, transfer-w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from serq.diagnostics import Origin, Span
 from serq.expand.items import map_item_bodies
 from serq.expand.report import Report, did_you_mean, listed
 from serq.expand.tree import map_body, through
-from serq.records import dataclass
+from serq.records import dataclass, replace
 from serq.syntax.nodes import (
     Delay,
     Entry,

@@ -17,13 +17,13 @@ server-never-requested, session-word-in-server, request-outside-session.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from serq.diagnostics import Label, Origin, Span
 from serq.expand.items import Body, entry_form
 from serq.expand.limits import hold_to_size, size_of
 from serq.expand.report import Report, listed
 from serq.expand.tree import each_statement, map_body, through
+from serq.records import replace
 from serq.syntax.nodes import (
     End,
     Item,

@@ -8,11 +8,10 @@ Reference: language §2, Queues; notes §10.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from serq.expand.items import queues
 from serq.expand.tree import AnyNode, assigned_names, each_statement, map_nodes
-from serq.records import dataclass
+from serq.records import dataclass, replace
 from serq.syntax.nodes import (
     Branch,
     Call,

@@ -10,10 +10,10 @@ Fields are found from the node classes themselves, so a new node needs no change
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields, replace
 from typing import TypeVar, cast
 
 from serq.diagnostics.source import Origin, Span
+from serq.records import fields, replace
 from serq.syntax import nodes
 from serq.syntax.nodes import (
     Aggregate,

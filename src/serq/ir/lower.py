@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Any, assert_never
 
 from serq.diagnostics import DiagnosticLimit, Findings, Label, ProgramError, SourceFile, Span, error
@@ -20,7 +19,7 @@ from serq.ir import model as ir
 from serq.ir.evaluate import NotConstant, Terms, evaluate
 from serq.ir.validate import MAX_DEPTH
 from serq.ir.vocabulary import BUILTIN_ATTRIBUTES, CONTEXT_VARIABLES, MEMBER_FUNCTIONS, SUPPLIED, TRACE_ATTRIBUTES
-from serq.records import dataclass
+from serq.records import dataclass, field
 from serq.syntax import nodes
 
 MAX_LOWERED = MAX_DEPTH - 8

@@ -6,13 +6,12 @@ Input: an IR program. Invariants: a finding is recorded at the place its IR path
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 
 from serq.diagnostics import Findings, Label, Place, Span, error
 from serq.diagnostics.suggest import did_you_mean
 from serq.ir import model as ir
 from serq.ir.evaluate import NotConstant, Terms, evaluate
-from serq.records import dataclass
+from serq.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

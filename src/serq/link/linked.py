@@ -8,9 +8,7 @@ pipeline turns back into a span of the text).
 
 from __future__ import annotations
 
-from dataclasses import field
-
-from serq.records import dataclass
+from serq.records import dataclass, field
 
 # Builtin attribute slots. The trace's five exist only in a program with a trace (or explicit turns that name them).
 SERIAL, TURN_NO, CACHED, COMPUTED = 0, 1, 2, 3

@@ -7,7 +7,6 @@ Errors: `ProgramError` with every independent finding, those of the lints among 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from serq.diagnostics import DiagnosticLimit, Path, Place
 from serq.ir import model as ir
@@ -23,7 +22,7 @@ from serq.link.moments import BUDGET, COST, EVICT, GAUGE, PS, SELECT, SERVE, VIC
 from serq.link.names import collect_names
 from serq.link.statements import Scope, Statements
 from serq.lint import find_lints
-from serq.records import dataclass
+from serq.records import dataclass, replace
 
 TraceRows = tuple[tuple[tuple[float, float, float, float], ...], ...]
 

@@ -10,7 +10,6 @@ Reference: language §2 and §3 (Pools, Branching, Stages); notes §4.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field as attribute
 from typing import assert_never
 
 from serq.ir import model as ir
@@ -23,6 +22,7 @@ from serq.link.expressions import link_expression, link_reference
 from serq.link.modes import check_run
 from serq.link.moments import ADMIT, SESSION, Moment
 from serq.records import dataclass
+from serq.records import field as attribute
 
 BOUND = Range("a whole number, at least 1", 1.0, 1e6, whole=True)
 TESTS = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||"})

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import fields
 from typing import Any
 
+from serq.records import fields
 from serq.report.model import GaugeReport, ObserveReport, PoolReport, Report, StageReport
 from serq.report.notes import Note
 

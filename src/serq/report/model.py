@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import field
 from importlib import import_module
 from typing import Any, TypeVar
 
 from serq.engine.results import GaugeResult, ObserveResult, PoolResult, RunResult, StageResult
-from serq.records import dataclass
+from serq.records import dataclass, field
 from serq.report.notes import Note, constant_zero_notes, growth_notes, run_notes
 from serq.statistics.gauges import summarise_gauge
 from serq.statistics.samples import summarise

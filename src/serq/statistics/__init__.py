@@ -16,9 +16,10 @@ from serq.statistics.batches import (
     batch_means,
     lag1_autocorrelation,
 )
-from serq.statistics.gauges import GaugeSummary, summarise_gauge
+from serq.statistics.gauges import summarise_gauge
 from serq.statistics.quantiles import nearest_rank
-from serq.statistics.samples import SampleSummary, summarise_samples
+from serq.statistics.samples import summarise_samples
+from serq.statistics.summaries import GaugeSummary, SampleSummary
 
 __all__ = [
     "BATCH_COUNT",

@@ -10,28 +10,11 @@ Reference: language §3, Gauges.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from librt.vecs import vec
 
 from serq.statistics.batches import BATCH_COUNT, batch_half_width
-
-
-@dataclass(frozen=True, slots=True)
-class GaugeSummary:
-    """Estimates from one signal.
-
-    Attributes
-    ----------
-    mean : exact time average over [warmup, end], in the signal's unit
-    ci : half width of a 95 % interval for the steady-state mean, from 20 equal windows, in the signal's unit
-    min, max : least and greatest value held for a positive time inside [warmup, end]
-    """
-
-    mean: float
-    ci: float
-    min: float
-    max: float
+from serq.statistics.summaries import GaugeSummary
 
 
 def summarise_gauge(instants: Iterable[float], taken: Iterable[float], warmup: float, end: float) -> GaugeSummary:

@@ -9,7 +9,6 @@ Reference: language §3, Statistics.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from librt.vecs import vec
 
@@ -20,26 +19,7 @@ from serq.statistics.batches import (
     means_of_batches,
 )
 from serq.statistics.quantiles import nearest_rank, rank_among
-
-
-@dataclass(frozen=True, slots=True)
-class SampleSummary:
-    """Estimates from one sequence of samples.
-
-    Attributes
-    ----------
-    count : samples
-    mean : their mean, in the samples' unit; NaN without a sample
-    ci : half width of a 95 % interval for the steady-state mean, in the samples' unit; infinite under 40 samples
-    cv2 : squared coefficient of variation [1]; NaN under two samples and for a constant 0
-    p99 : 0.99 quantile by nearest rank, in the samples' unit; NaN without a sample
-    """
-
-    count: int
-    mean: float
-    ci: float
-    cv2: float
-    p99: float
+from serq.statistics.summaries import SampleSummary
 
 
 def summarise_samples(values: Iterable[float]) -> SampleSummary:

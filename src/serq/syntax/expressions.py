@@ -11,9 +11,8 @@ Reference: language §2, Expressions; notes §1.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from serq.diagnostics import Label
+from serq.records import replace
 from serq.syntax.cursor import Cursor, SyntaxFailure, listed, nearest
 from serq.syntax.lexer import number_value
 from serq.syntax.nodes import (

@@ -9,10 +9,8 @@ Names with dots (`P.kv`, `D.nic`, `D.tok`) are one string. `P[j].kv` and `P.kv[j
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from serq.diagnostics.source import Span
-from serq.records import dataclass
+from serq.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

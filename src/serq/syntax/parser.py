@@ -9,10 +9,8 @@ Reference: language §2; `grammar.txt` beside this file is the whole grammar, an
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from serq.diagnostics import DiagnosticLimit, Findings, ProgramError, SourceFile, Span
-from serq.records import dataclass
+from serq.records import dataclass, field
 from serq.syntax.cursor import Cursor, ListFailure, SyntaxFailure, listed, nearest
 from serq.syntax.lexer import tokenize
 from serq.syntax.nodes import (

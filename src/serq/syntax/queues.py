@@ -9,10 +9,8 @@ Reference: language §2, Queues. Roles and their entries are names here; the exp
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from serq.diagnostics import Label
-from serq.records import dataclass
+from serq.records import dataclass, field
 from serq.syntax.nodes import Entry, Name, Parameter, Pool, Queue, Serve, StageKind
 from serq.syntax.resources import ResourceParser
 from serq.syntax.tokens import QUEUE_ITEMS, Token
