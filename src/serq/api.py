@@ -17,8 +17,6 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NoReturn
 
-from msgspec import structs
-
 from serq import pipeline
 from serq.diagnostics import Diagnostic, Place, ProgramError, SourceFile, error
 from serq.diagnostics.layout import expansions, where
@@ -26,7 +24,7 @@ from serq.engine.results import RunError, RunResult
 from serq.errors import RunFailed
 from serq.expand import load_beside, load_nothing
 from serq.ir import model as ir
-from serq.ir.codec import encode_program
+from serq.ir.document import program_text
 from serq.link.linked import LinkedProgram
 from serq.lint import find_remarks
 from serq.records import dataclass, field, replace
@@ -143,12 +141,14 @@ class Program:
 
     def to_json(self, *, inline_trace: bool = False) -> str:
         """Give the IR as JSON; with `inline_trace` the rows of the trace are in it, in place of a path."""
+        from serq.ir.codec import encode_program  # msgspec is loaded by those who want JSON
+
         program = self.ir
         trace = program.workload.trace
         if inline_trace and isinstance(trace, ir.TraceFile) and self.trace is not None:
             rows = tuple(tuple(ir.TraceRow(*row) for row in turns) for turns in self.trace)
             inline = ir.InlineTrace(sessions=rows, ordered=trace.ordered)
-            program = structs.replace(program, workload=structs.replace(program.workload, trace=inline))
+            program = replace(program, workload=replace(program.workload, trace=inline))
         return encode_program(program)
 
     def run(self, *, seed: int | None = None) -> Report:
@@ -212,7 +212,7 @@ class Program:
             version=VERSION,
             seed=linked.seed,
             command=command,
-            program_text=lambda: encode_program(self.ir),
+            program_text=lambda: program_text(self.ir),
             trace_text=lambda: "" if self.trace is None else repr(self.trace),
         )
         return Finished(result, build_report(result, provenance, self._where), self)

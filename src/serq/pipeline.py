@@ -15,17 +15,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from serq.diagnostics import Path, Place, SourceFile, Span
 from serq.engine.results import RunResult
 from serq.expand import Loader, expand
 from serq.ir import model as ir
-from serq.ir.codec import decode_program
 from serq.ir.lower import lower
 from serq.link import link
 from serq.link.linked import LinkedProgram
-from serq.records import dataclass
+from serq.records import dataclass, replace
 from serq.syntax import nodes, parse
 from serq.workload.traces import Trace
 
@@ -79,6 +76,8 @@ def compile_text(source: SourceFile, loader: Loader, sets: Expressions, definiti
 
 def compile_ir(source: SourceFile) -> Compiled:
     """IR JSON into IR."""
+    from serq.ir.codec import decode_program  # msgspec is loaded by those who read JSON
+
     return Compiled(decode_program(source.text, source.name), {}, source.name)
 
 

@@ -18,7 +18,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass, field, fields, replace
+    from collections.abc import Iterable
+    from dataclasses import MISSING, dataclass, field, fields, replace
+
+    def names(record: object) -> Iterable[str]:
+        """Give the names of the fields of a record or its class, in order."""
 else:
     from operator import attrgetter
 
@@ -44,6 +48,10 @@ else:
     def fields(record):
         """Give the fields of a record or its class, in order."""
         return tuple(record.__record_fields__.values())
+
+    def names(record):
+        """Give the names of the fields of a record or its class, in order."""
+        return record.__record_fields__.keys()
 
     def replace(record, /, **changes):
         """Give a record with some attributes changed."""
@@ -80,6 +88,8 @@ else:
         known = dict(inherited)
         namespace = dict(cls.__dict__)
         for name, annotation in cls.__annotations__.items():
+            if "ClassVar[" in str(annotation):
+                continue
             default = namespace.pop(name, MISSING)
             if hasattr(default, "default_factory") and not isinstance(default, Field):
                 raise TypeError(f"`{name}` is a field of another library")
@@ -244,4 +254,4 @@ else:
             object.__setattr__(self, name, value)
 
 
-__all__ = ["dataclass", "field", "fields", "replace"]
+__all__ = ["MISSING", "dataclass", "field", "fields", "names", "replace"]

@@ -70,7 +70,7 @@ def as_explicit_sessions(program: Program, case: Case) -> Program:
 
 
 def _with_sessions(program: ir.Program, sessions: tuple[ir.ExplicitSession, ...]) -> str:
-    from msgspec.structs import replace
+    from dataclasses import replace
 
     workload = replace(program.workload, arrive=ir.Explicit(sessions=sessions), trace=None)
     return encode_program(replace(program, workload=workload))

@@ -10,10 +10,9 @@ are IR nodes (`ir.ExplicitSession`), a turn for each request.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-
-from msgspec.structs import replace
 
 import serq
 from serq import pipeline

@@ -1,6 +1,7 @@
 """The JSON form of the IR, both ways.
 
 Input: any text or bytes whatever. Output: a valid `Program`, or `ProgramError` at the JSON path that is at fault.
+msgspec reads and writes it; only those who give or ask for JSON load this module.
 Invariants: decode(encode(p)) == p; the same program gives the same text; what is written needs no other reader than one
 that knows `ir.schema.json`.
 """
@@ -9,13 +10,14 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
 from typing import Any
 
 import msgspec
 
 from serq.diagnostics import Diagnostic, Path, ProgramError, error
 from serq.ir import model as ir
+from serq.ir.document import document
+from serq.ir.shapes import PROGRAM, as_records
 from serq.ir.validate import MAX_DEPTH, validate, version_message
 
 SCHEMA_ID = "ir.schema.json"
@@ -28,37 +30,9 @@ _VALUE = re.compile(r"Invalid value (?P<value>.*)")
 
 
 def encode_program(program: ir.Program) -> str:
-    """Write a program as JSON, indented, fields in the order of the model and defaults left out.
-
-    Equal programs are one document, whether a default was written in the text or not.
-    """
-    text = msgspec.json.format(msgspec.json.encode(_document(program)), indent=2)
+    """Write a program as JSON, indented, fields in the order of the model and defaults left out."""
+    text = msgspec.json.format(msgspec.json.encode(document(program)), indent=2)
     return text.decode("utf-8") + "\n"
-
-
-@cache
-def _defaults(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """Give the defaults of the fields that have one; those come last."""
-    values = [default.factory() if hasattr(default, "factory") else default for default in kind.__struct_defaults__]
-    return dict(zip(kind.__struct_fields__[len(kind.__struct_fields__) - len(values) :], values))
-
-
-def _document(part: Any) -> Any:
-    """Give a part of a program as what JSON has; a field that equals its default is left out."""
-    if isinstance(part, msgspec.Struct):
-        config = part.__struct_config__
-        found: dict[str, Any] = {} if config.tag is None else {str(config.tag_field): config.tag}
-        defaults = _defaults(type(part))
-        for name, written in ir.fields_of(type(part)):
-            value = getattr(part, name)
-            if name not in defaults or value != defaults[name]:
-                found[written] = _document(value)
-        return found
-    if isinstance(part, tuple):
-        return [_document(item) for item in part]
-    if isinstance(part, dict):
-        return {name: _document(value) for name, value in part.items()}
-    return part
 
 
 def decode_program(content: str | bytes, document: str = "<ir>") -> ir.Program:
@@ -86,7 +60,7 @@ def decode_program(content: str | bytes, document: str = "<ir>") -> ir.Program:
         )
         raise ProgramError([error("ir-version", message, Path("$.version", document))])
     try:
-        program = msgspec.convert(value, ir.Program)
+        program = as_records(msgspec.convert(value, PROGRAM))
     except (msgspec.ValidationError, RecursionError) as problem:
         raise ProgramError([_shape(problem, document)]) from None
     validate(program, document)
@@ -95,7 +69,7 @@ def decode_program(content: str | bytes, document: str = "<ir>") -> ir.Program:
 
 def schema() -> dict[str, Any]:
     """Give the JSON Schema of the IR (draft 2020-12)."""
-    components = _in_order(msgspec.json.schema(ir.Program))
+    components = _in_order(msgspec.json.schema(PROGRAM))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": SCHEMA_ID,

@@ -10,75 +10,84 @@ Invariants: nodes are immutable; two programs are the same program when they are
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
-from msgspec import Struct
+from serq.records import dataclass, field
 
 IR_VERSION = 1
 
 
-class IRNode(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Base of all nodes."""
+@dataclass(frozen=True, slots=True)
+class IRNode:
+    """Base of all nodes. `TAG` is the member of a node's JSON object that tells its kind, and what it says."""
 
-
-def fields_of(kind: type[Struct]) -> zip[tuple[str, str]]:
-    """Give the fields of a node type and what they are called in JSON.
-
-    `msgspec.structs.fields` would evaluate the annotations of the type for that, 0.3 ms each time.
-    """
-    return zip(kind.__struct_fields__, kind.__struct_encode_fields__)
+    TAG: ClassVar[tuple[str, str] | None] = None
 
 
 # ------------------------------------------------------------------------------------------------ expressions
 
 
-class Member(IRNode, frozen=True, tag_field="kind", tag="member"):
+@dataclass(frozen=True, slots=True)
+class Member(IRNode):
     """A member of a family: `kv[index]`."""
 
+    TAG = ("kind", "member")
     name: str
     index: Expression
 
 
-class Call(IRNode, frozen=True, tag_field="kind", tag="call"):
+@dataclass(frozen=True, slots=True)
+class Call(IRNode):
     """A function of numbers or an observable of a pool or stage."""
 
+    TAG = ("kind", "call")
     function: str
     args: tuple[Expression, ...]
 
 
-class Draw(IRNode, frozen=True, tag_field="kind", tag="draw"):
+@dataclass(frozen=True, slots=True)
+class Draw(IRNode):
     """One draw from a distribution."""
 
+    TAG = ("kind", "draw")
     distribution: str
     args: tuple[Expression, ...]
 
 
-class Unary(IRNode, frozen=True, tag_field="kind", tag="unary"):
+@dataclass(frozen=True, slots=True)
+class Unary(IRNode):
     """`-` or `!`."""
 
+    TAG = ("kind", "unary")
     op: Literal["-", "!"]
     operand: Expression
 
 
-class Binary(IRNode, frozen=True, tag_field="kind", tag="binary"):
+@dataclass(frozen=True, slots=True)
+class Binary(IRNode):
     """An operator of two operands."""
 
+    TAG = ("kind", "binary")
     op: Literal["+", "-", "*", "/", "^", "==", "!=", "<", "<=", ">", ">=", "&&", "||"]
     left: Expression
     right: Expression
 
 
-class Conditional(IRNode, frozen=True, tag_field="kind", tag="if"):
+@dataclass(frozen=True, slots=True)
+class Conditional(IRNode):
     """`test ? then : otherwise`."""
 
+    TAG = ("kind", "if")
     test: Expression
     then: Expression
     otherwise: Expression
 
 
-class Aggregate(IRNode, frozen=True, tag_field="kind", tag="aggregate"):
+@dataclass(frozen=True, slots=True)
+class Aggregate(IRNode):
     """`max index in bound (body)`; the linker writes the terms out."""
 
+    TAG = ("kind", "aggregate")
     of: Literal["max", "min", "sum"]
     index: str
     bound: Expression
@@ -91,29 +100,40 @@ Reference = str | Member
 # ------------------------------------------------------------------------------------------------- statements
 
 
-class Turn(IRNode, frozen=True, tag_field="do", tag="turn"):
+@dataclass(frozen=True, slots=True)
+class Turn(IRNode):
     """The next turn's attributes."""
 
+    TAG = ("do", "turn")
 
-class End(IRNode, frozen=True, tag_field="do", tag="end"):
+
+@dataclass(frozen=True, slots=True)
+class End(IRNode):
     """The session leaves."""
 
+    TAG = ("do", "end")
 
-class Set(IRNode, frozen=True, tag_field="do", tag="set"):
+
+@dataclass(frozen=True, slots=True)
+class Set(IRNode):
     """An attribute takes a value."""
 
+    TAG = ("do", "set")
     name: str
     value: Expression
 
 
-class Observe(IRNode, frozen=True, tag_field="do", tag="observe"):
+@dataclass(frozen=True, slots=True)
+class Observe(IRNode):
     """A sample."""
 
+    TAG = ("do", "observe")
     name: str
     value: Expression
 
 
-class Claim(IRNode, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Claim(IRNode):
     """One pool of a hold; without `reserve` the units are what must fit."""
 
     pool: Reference
@@ -121,16 +141,19 @@ class Claim(IRNode, frozen=True):
     reserve: Expression | None = None
 
 
-class Lease(IRNode, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Lease(IRNode):
     """The pool whose allocation outlives the scope, and for how long."""
 
     pool: Reference
     seconds: Expression
 
 
-class Hold(IRNode, frozen=True, tag_field="do", tag="hold"):
+@dataclass(frozen=True, slots=True)
+class Hold(IRNode):
     """An admission, its scope and what stays after it. Without `cache` the hold is memory alone."""
 
+    TAG = ("do", "hold")
     pools: tuple[Claim, ...]
     body: tuple[Statement, ...]
     reuse: Expression | None = None
@@ -138,58 +161,74 @@ class Hold(IRNode, frozen=True, tag_field="do", tag="hold"):
     lease: Lease | None = None
 
 
-class Grow(IRNode, frozen=True, tag_field="do", tag="grow"):
+@dataclass(frozen=True, slots=True)
+class Grow(IRNode):
     """The innermost hold on a pool grows."""
 
+    TAG = ("do", "grow")
     pool: Reference
     amount: Expression
 
 
-class Drop(IRNode, frozen=True, tag_field="do", tag="drop"):
+@dataclass(frozen=True, slots=True)
+class Drop(IRNode):
     """The own cached prefix is discarded."""
 
+    TAG = ("do", "drop")
     pool: Reference
 
 
-class Release(IRNode, frozen=True, tag_field="do", tag="release"):
+@dataclass(frozen=True, slots=True)
+class Release(IRNode):
     """The enclosing hold's allocation on a pool is given back now, or a lease of it ends."""
 
+    TAG = ("do", "release")
     pool: Reference
 
 
-class Load(IRNode, frozen=True, tag_field="do", tag="load"):
+@dataclass(frozen=True, slots=True)
+class Load(IRNode):
     """The KV of so many tokens arrived from outside."""
 
+    TAG = ("do", "load")
     pool: Reference
     tokens: Expression
 
 
-class Run(IRNode, frozen=True, tag_field="do", tag="run"):
+@dataclass(frozen=True, slots=True)
+class Run(IRNode):
     """A job at one stage, or one that holds several at once."""
 
+    TAG = ("do", "run")
     stages: tuple[Reference, ...]
     work: Expression
     mode: Literal["prefill", "decode"] | None = None
     growing: Reference | None = None
 
 
-class Branch(IRNode, frozen=True, tag_field="do", tag="branch"):
+@dataclass(frozen=True, slots=True)
+class Branch(IRNode):
     """A test."""
 
+    TAG = ("do", "branch")
     guard: Expression
     then: tuple[Statement, ...]
     otherwise: tuple[Statement, ...] = ()
 
 
-class Loop(IRNode, frozen=True, tag_field="do", tag="loop"):
+@dataclass(frozen=True, slots=True)
+class Loop(IRNode):
     """Again and again."""
 
+    TAG = ("do", "loop")
     body: tuple[Statement, ...]
 
 
-class Choose(IRNode, frozen=True, tag_field="do", tag="choose"):
+@dataclass(frozen=True, slots=True)
+class Choose(IRNode):
     """`name` becomes the argmin over 0 … bound-1 of the keys, in order, then the smallest index."""
 
+    TAG = ("do", "choose")
     name: str
     bound: Expression
     keys: tuple[Expression, ...]
@@ -200,7 +239,8 @@ Statement = Turn | End | Set | Observe | Hold | Grow | Drop | Release | Load | R
 # ----------------------------------------------------------------------------------------------- declarations
 
 
-class Spill(IRNode, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Spill(IRNode):
     """Evicted pieces are written to another pool over a stage."""
 
     pool: Reference
@@ -209,7 +249,8 @@ class Spill(IRNode, frozen=True):
     when: Expression
 
 
-class Pool(IRNode, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Pool(IRNode):
     """A counted resource. `size` makes it a family; `evict` and `queue` empty are lru and fifo."""
 
     name: str
@@ -225,25 +266,34 @@ class Pool(IRNode, frozen=True):
     unfit: Literal["reject", "wait"] = "reject"
 
 
-class Fifo(IRNode, frozen=True, tag_field="kind", tag="fifo"):
+@dataclass(frozen=True, slots=True)
+class Fifo(IRNode):
     """So many servers, one job each."""
 
+    TAG = ("kind", "fifo")
     servers: Expression = 1.0
 
 
-class ProcessorSharing(IRNode, frozen=True, tag_field="kind", tag="ps"):
+@dataclass(frozen=True, slots=True)
+class ProcessorSharing(IRNode):
     """Every job at once, each at capacity(present)/present."""
 
+    TAG = ("kind", "ps")
     capacity: Expression
 
 
-class Delay(IRNode, frozen=True, tag_field="kind", tag="delay"):
+@dataclass(frozen=True, slots=True)
+class Delay(IRNode):
     """Every job on its own at rate 1."""
 
+    TAG = ("kind", "delay")
 
-class Step(IRNode, frozen=True, tag_field="kind", tag="step"):
+
+@dataclass(frozen=True, slots=True)
+class Step(IRNode):
     """An engine that runs iterations. `serve` empty is admission order."""
 
+    TAG = ("kind", "step")
     budget: Expression
     cost: Expression
     chunk: Expression | None = None
@@ -251,7 +301,8 @@ class Step(IRNode, frozen=True, tag_field="kind", tag="step"):
     memory: Reference | None = None
 
 
-class Stage(IRNode, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Stage(IRNode):
     """A stage; `size` makes it a family."""
 
     name: str
@@ -259,52 +310,67 @@ class Stage(IRNode, frozen=True):
     size: Expression | None = None
 
 
-class ExplicitSession(IRNode, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ExplicitSession(IRNode):
     """One session of a scenario: when it arrives, its preset attributes, and the attributes of each turn in order."""
 
     at: float = 0.0
-    attributes: dict[str, float] = {}
+    attributes: dict[str, float] = field(default_factory=dict)
     turns: tuple[dict[str, float], ...] = ()
 
 
-class Poisson(IRNode, frozen=True, tag_field="kind", tag="poisson"):
+@dataclass(frozen=True, slots=True)
+class Poisson(IRNode):
     """First arrival at 0, then exponential gaps."""
 
+    TAG = ("kind", "poisson")
     rate: Expression
 
 
-class Renewal(IRNode, frozen=True, tag_field="kind", tag="renewal"):
+@dataclass(frozen=True, slots=True)
+class Renewal(IRNode):
     """Independent gaps; the first arrival after one gap."""
 
+    TAG = ("kind", "renewal")
     gap: Expression
 
 
-class Closed(IRNode, frozen=True, tag_field="kind", tag="closed"):
+@dataclass(frozen=True, slots=True)
+class Closed(IRNode):
     """A fixed population."""
 
+    TAG = ("kind", "closed")
     population: Expression
 
 
-class Batch(IRNode, frozen=True, tag_field="kind", tag="batch"):
+@dataclass(frozen=True, slots=True)
+class Batch(IRNode):
     """So many sessions at time 0."""
 
+    TAG = ("kind", "batch")
     count: Expression
 
 
-class NoArrivals(IRNode, frozen=True, tag_field="kind", tag="none"):
+@dataclass(frozen=True, slots=True)
+class NoArrivals(IRNode):
     """No session arrives."""
 
+    TAG = ("kind", "none")
 
-class Explicit(IRNode, frozen=True, tag_field="kind", tag="explicit"):
+
+@dataclass(frozen=True, slots=True)
+class Explicit(IRNode):
     """The sessions are given one by one; serial numbers are their places in the list."""
 
+    TAG = ("kind", "explicit")
     sessions: tuple[ExplicitSession, ...]
 
 
 Arrivals = Poisson | Renewal | Closed | Batch | NoArrivals | Explicit
 
 
-class TraceRow(IRNode, frozen=True):
+@dataclass(frozen=True, slots=True)
+class TraceRow(IRNode):
     """One turn of a recorded session."""
 
     new: float
@@ -313,21 +379,26 @@ class TraceRow(IRNode, frozen=True):
     forced: float = 0.0
 
 
-class TraceFile(IRNode, frozen=True, tag_field="kind", tag="file"):
+@dataclass(frozen=True, slots=True)
+class TraceFile(IRNode):
     """A trace to be read from a file; a relative path is relative to the program's (or the IR's) file."""
 
+    TAG = ("kind", "file")
     path: str
     ordered: bool = False
 
 
-class InlineTrace(IRNode, frozen=True, tag_field="kind", tag="inline"):
+@dataclass(frozen=True, slots=True)
+class InlineTrace(IRNode):
     """A trace inside the program: sessions, each a list of turns."""
 
+    TAG = ("kind", "inline")
     sessions: tuple[tuple[TraceRow, ...], ...]
     ordered: bool = False
 
 
-class Workload(IRNode, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Workload(IRNode):
     """How sessions arrive and how their turns evolve; init and turn hold only set and observe."""
 
     arrive: Arrivals = NoArrivals()
@@ -337,7 +408,8 @@ class Workload(IRNode, frozen=True):
     hidden: tuple[str, ...] = ()
 
 
-class RunBlock(IRNode, frozen=True):
+@dataclass(frozen=True, slots=True)
+class RunBlock(IRNode):
     """How long, from when it counts, the seed, and how many arrivals."""
 
     horizon: Expression
@@ -346,14 +418,16 @@ class RunBlock(IRNode, frozen=True):
     arrivals: Expression | None = None
 
 
-class Gauge(IRNode, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Gauge(IRNode):
     """The time average of a function of the state."""
 
     name: str
     value: Expression
 
 
-class Program(IRNode, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program(IRNode):
     """A program."""
 
     version: int

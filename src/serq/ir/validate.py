@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from serq.diagnostics import DiagnosticLimit, Findings, Path, error
 from serq.ir import model as ir
+from serq.records import names
 
 MAX_DEPTH = 280
 """Statements and expressions may stand so deep in one another: what the text's own limits allow, and a little more."""
@@ -56,7 +55,7 @@ def _problems(program: ir.Program) -> Iterator[tuple[str, str, str]]:
         if isinstance(value, tuple):
             pending += [(item, f"{path}[{i}]", depth) for i, item in enumerate(value)][::-1]
             continue
-        if not isinstance(value, Struct) or isinstance(value, ir.InlineTrace | ir.TraceFile):
+        if not isinstance(value, ir.IRNode) or isinstance(value, ir.InlineTrace | ir.TraceFile):
             continue
         if depth > MAX_DEPTH:
             message = f"the program is nested more than {MAX_DEPTH} forms deep here"
@@ -75,10 +74,10 @@ def _problems(program: ir.Program) -> Iterator[tuple[str, str, str]]:
         needed = _NON_EMPTY.get(type(value))
         if needed is not None and not getattr(value, needed):
             yield "ir-shape", f"`{needed}` of `{_tag(value)}` needs at least one entry", f"{path}.{needed}"
-        for field, written in ir.fields_of(type(value)):
+        for field in names(value):
             inner = getattr(value, field)
-            if isinstance(inner, Struct | tuple):
-                pending.append((inner, f"{path}.{written}", depth + 1))
+            if isinstance(inner, ir.IRNode | tuple):
+                pending.append((inner, f"{path}.{field}", depth + 1))
 
 
 def _explicit(session: ir.ExplicitSession, path: str) -> Iterator[tuple[str, str, str]]:
@@ -96,8 +95,8 @@ def _name(name: str, path: str) -> Iterator[tuple[str, str, str]]:
         yield "ir-shape", f"{name!r} is no name: a name is letters, digits and `_`, in parts joined by dots", path
 
 
-def _tag(value: object) -> str:
-    return str(getattr(type(value), "__struct_config__").tag)  # noqa: B009
+def _tag(node: ir.IRNode) -> str:
+    return "" if node.TAG is None else node.TAG[1]
 
 
 def version_message(version: object) -> str:

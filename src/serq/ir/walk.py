@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from serq.ir import model as ir
+from serq.records import names
 
 Body = tuple[ir.Statement, ...]
 
@@ -69,10 +68,10 @@ def parts(expression: object, path: str) -> Iterator[tuple[object, str]]:
         yield value, here
         if isinstance(value, tuple):
             pending += [(inner, f"{here}[{i}]") for i, inner in enumerate(value)][::-1]
-        elif isinstance(value, Struct):
+        elif isinstance(value, ir.IRNode):
             pending += [
-                (getattr(value, name), f"{here}.{written}")
-                for name, written in reversed(list(ir.fields_of(type(value))))
+                (getattr(value, name), f"{here}.{name}")
+                for name in reversed(list(names(value)))
                 if name not in ("function", "distribution", "op", "of", "name") and not _is_index_name(value, name)
             ]
 

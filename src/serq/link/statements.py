@@ -21,7 +21,7 @@ from serq.link.context import Context, described, named
 from serq.link.expressions import link_expression, link_reference
 from serq.link.modes import check_run
 from serq.link.moments import ADMIT, SESSION, Moment
-from serq.records import dataclass
+from serq.records import dataclass, names
 from serq.records import field as attribute
 
 BOUND = Range("a whole number, at least 1", 1.0, 1e6, whole=True)
@@ -303,9 +303,9 @@ def _reads_of(item: ir.Statement, name: str, path: str) -> Iterator[str]:
     skipped = {"body", "then", "otherwise"} if isinstance(item, ir.Hold | ir.Branch | ir.Loop) else set()
     if isinstance(item, ir.Hold):
         skipped |= {"cache", "lease"} if item.cache is not None else {"lease"}
-    for field, written in ir.fields_of(type(item)):
+    for field in names(item):
         if field in skipped or field in ("name", "mode"):
             continue
-        for part, here in parts(getattr(item, field), f"{path}.{written}"):
+        for part, here in parts(getattr(item, field), f"{path}.{field}"):
             if isinstance(part, str) and part == name:
                 yield here

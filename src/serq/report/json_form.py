@@ -8,10 +8,10 @@ pool that is no family member has `"index": null`.
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
+from serq.json_text import json_text
 from serq.records import fields
 from serq.report.model import GaugeReport, ObserveReport, PoolReport, Report, StageReport
 from serq.report.notes import Note
@@ -19,7 +19,7 @@ from serq.report.notes import Note
 
 def report_json(report: Report) -> str:
     """Give the JSON document, with a line feed at its end."""
-    return json.dumps(report_value(report), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(report_value(report)) + "\n"
 
 
 def report_value(report: Report) -> dict[str, Any]:

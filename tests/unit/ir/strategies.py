@@ -1,7 +1,8 @@
 """Random IR programs: every shape the model allows, with names that mostly exist, so that many of them nearly link."""
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from serq.ir import model as ir
 from serq.ir.vocabulary import CONTEXT_VARIABLES, DISTRIBUTIONS, FUNCTIONS, MEMBER_FUNCTIONS

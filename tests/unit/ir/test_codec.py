@@ -129,4 +129,4 @@ def test_the_schema_knows_every_statement() -> None:
     tags = {
         part["properties"]["do"]["enum"][0] for part in schema()["$defs"].values() if "do" in part.get("properties", {})
     }
-    assert tags == {kind.__struct_config__.tag for kind in ir.Statement.__args__}
+    assert tags == {kind.TAG[1] for kind in ir.Statement.__args__}

@@ -1,0 +1,59 @@
+"""The text of a digest is the text that is published."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from serq.ir import model as ir
+from serq.ir.codec import encode_program
+from serq.ir.document import program_text
+from unit.ir import strategies
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+any_bits = st.binary(min_size=8, max_size=8).map(lambda bits: float(struct.unpack("d", bits)[0]))
+decimal = st.builds(
+    lambda digits, power: float(f"{digits}e{power}"), st.integers(-(10**6), 10**6), st.integers(-25, 25)
+)
+
+
+def program(value: float, path: str = "") -> ir.Program:
+    """A program that says a number, and a text when there is one."""
+    trace = ir.TraceFile(path=path) if path else None
+    return ir.Program(
+        version=1, workload=ir.Workload(trace=trace), session=(ir.Set("x", value),), run=ir.RunBlock(horizon=1.0)
+    )
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(strategies.programs)
+def test_any_program_is_written_as_msgspec_writes_it(made: ir.Program) -> None:
+    assert program_text(made) == encode_program(made)
+
+
+@settings(max_examples=1000)
+@given(st.one_of(finite, decimal, any_bits.filter(lambda value: value - value == 0.0)))
+def test_any_number_is_written_as_msgspec_writes_it(value: float) -> None:
+    """msgspec has no zeros before the digits of an exponent, and one from 1e16 on and below 1e-5."""
+    assert program_text(program(value)) == encode_program(program(value))
+    assert json.loads(program_text(program(value)))["session"][0]["value"] == value
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",)), min_size=1))
+def test_any_text_is_written_as_msgspec_writes_it(path: str) -> None:
+    assert program_text(program(1.0, path)) == encode_program(program(1.0, path))
+
+
+def test_a_default_that_was_written_is_no_other_document() -> None:
+    written = ir.Program(
+        version=1,
+        pools=(),
+        workload=ir.Workload(arrive=ir.NoArrivals(), init=()),
+        session=(),
+        run=ir.RunBlock(1.0, 0.0, 1.0, None),
+    )
+    left_out = ir.Program(version=1, workload=ir.Workload(), session=(), run=ir.RunBlock(horizon=1.0))
+    assert program_text(written) == program_text(left_out) == encode_program(left_out)
