@@ -14,12 +14,12 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NoReturn
 
 from serq import pipeline
 from serq.diagnostics import Diagnostic, Place, ProgramError, SourceFile, error
-from serq.diagnostics.layout import expansions, where
 from serq.engine.results import RunError, RunResult
 from serq.errors import RunFailed
 from serq.expand import load_beside, load_nothing
@@ -33,11 +33,11 @@ from serq.report.notes import ABOUT_FIGURES
 from serq.report.numbers import plain
 from serq.syntax import nodes, parse_expression
 from serq.version import VERSION
-from serq.workload.traces import Trace, read_trace
 
 if TYPE_CHECKING:
     from serq.engine.results import SampleSink
     from serq.engine.simulation import Progress
+    from serq.workload.traces import Trace
 
 STDIN = "-"
 TEXT = "<text>"
@@ -223,6 +223,8 @@ class Program:
 
     def _where(self, site: int) -> str:
         """Give the place of a site in a few words; for one inside a definition or an entry, the call too."""
+        from serq.diagnostics.layout import expansions, where
+
         place = self.place_of_site(site)
         calls = [step for step in expansions(place) if step.phrase.startswith("in ")]
         return where(place) + (f", called at {where(calls[-1].span)}" if calls else "")
@@ -334,7 +336,7 @@ def read_source(path: str) -> SourceFile:
             name = path
             with open(path, "rb") as file:
                 content = file.read()
-        return SourceFile(name, content.decode("utf-8-sig"))
+        return SourceFile(name, content.removeprefix(BOM_UTF8).decode())
     except UnicodeDecodeError as problem:
         reason = f"byte {problem.start} is not UTF-8"
     except (OSError, ValueError) as problem:  # ValueError: a null character in the path
@@ -393,6 +395,8 @@ def _trace_rows(compiled: pipeline.Compiled, directory: str, from_option: bool) 
         return None
     if isinstance(trace, ir.InlineTrace):
         return tuple(tuple((row.new, row.out, row.think, row.forced) for row in turns) for turns in trace.sessions)
+    from serq.workload.traces import read_trace
+
     path = trace.path if from_option else os.path.join(directory, trace.path)
     return read_trace(path, compiled.place_of("$.workload.trace"))
 

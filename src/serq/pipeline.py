@@ -24,11 +24,11 @@ from serq.link import link
 from serq.link.linked import LinkedProgram
 from serq.records import dataclass, replace
 from serq.syntax import nodes, parse
-from serq.workload.traces import Trace
 
 if TYPE_CHECKING:
     from serq.engine.results import SampleSink
     from serq.engine.simulation import Progress
+    from serq.workload.traces import Trace
 
 Expressions = Mapping[str, nodes.Expression]
 

@@ -82,41 +82,41 @@ else:
         return decorate
 
     def _record(cls: type, frozen: bool, eq: bool, kw_only: bool) -> type:
-        inherited: dict[str, Field] = {}
-        for base in reversed(cls.__mro__[1:]):
-            inherited.update(getattr(base, "__record_fields__", {}))
-        known = dict(inherited)
+        known: dict[str, Field] = {}
+        for base in reversed(cls.__bases__):
+            known |= getattr(base, "__record_fields__", {})
         namespace = dict(cls.__dict__)
+        own = []
         for name, annotation in cls.__annotations__.items():
             if "ClassVar[" in str(annotation):
                 continue
-            default = namespace.pop(name, MISSING)
-            if hasattr(default, "default_factory") and not isinstance(default, Field):
-                raise TypeError(f"`{name}` is a field of another library")
-            made = default if isinstance(default, Field) else Field(default, MISSING, True, True, True)
+            made = namespace.pop(name, MISSING)
+            if not isinstance(made, Field):
+                if hasattr(made, "default_factory"):
+                    raise TypeError(f"`{name}` is a field of another library")
+                made = Field(made, MISSING, True, True, True)
             made.name, made.type, made.kw_only = name, annotation, kw_only
+            if name not in known:
+                own.append(name)
             known[name] = made
         namespace.pop("__dict__", None)
         namespace.pop("__weakref__", None)
-        namespace.update(
-            __slots__=tuple(name for name in known if name not in inherited),
-            __qualname__=cls.__qualname__,
-            __record_fields__=known,
-            __dataclass_fields__=_StandardFields(),
-            __match_args__=tuple(name for name, made in known.items() if made.init and not made.kw_only),
-            __getstate__=_getstate,
-            __setstate__=_setstate,
-        )
+        namespace["__slots__"] = tuple(own)
+        namespace["__qualname__"] = cls.__qualname__
+        namespace["__record_fields__"] = known
+        namespace["__dataclass_fields__"] = _StandardFields()
+        namespace["__match_args__"] = tuple([name for name, made in known.items() if made.init and not made.kw_only])
+        namespace["__getstate__"], namespace["__setstate__"] = _getstate, _setstate
         namespace.setdefault("__repr__", _repr)
         if frozen:
-            namespace.update(__setattr__=_refuse_to_set, __delattr__=_refuse_to_delete)
+            namespace["__setattr__"], namespace["__delattr__"] = _refuse_to_set, _refuse_to_delete
         if eq:
-            compared = tuple(name for name, made in known.items() if made.compare)
-            namespace.setdefault("__eq__", _equality(compared))
-            namespace["__hash__"] = _hashing(compared) if frozen else None
-        made = type(cls)(cls.__name__, cls.__bases__, namespace)
-        made.__init__ = _first_init(made)
-        return made
+            key = _key([name for name, made in known.items() if made.compare])
+            namespace.setdefault("__eq__", _equality(key))
+            namespace["__hash__"] = _hashing(key) if frozen else None
+        record = type(cls)(cls.__name__, cls.__bases__, namespace)
+        record.__init__ = _first_init(record)
+        return record
 
     class _StandardFields:
         """`__dataclass_fields__`, made when the standard library asks for it."""
@@ -213,20 +213,17 @@ else:
         names["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
         return names["__init__"]
 
-    def _key(names: tuple[str, ...]) -> Any:
+    def _key(names: list[str]) -> Any:
+        """Give what reads the attributes that instances are compared by."""
         return attrgetter(*names) if names else lambda _: ()
 
-    def _equality(names: tuple[str, ...]) -> Any:
-        key = _key(names)
-
+    def _equality(key: Any) -> Any:
         def __eq__(self: Any, other: Any) -> Any:
             return key(self) == key(other) if other.__class__ is self.__class__ else NotImplemented
 
         return __eq__
 
-    def _hashing(names: tuple[str, ...]) -> Any:
-        key = _key(names)
-
+    def _hashing(key: Any) -> Any:
         def __hash__(self: Any) -> int:
             return hash(key(self))
 

@@ -22,7 +22,7 @@ _BLANKS = re.compile(r"\s+")
 _NUMBER = re.compile(r"(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?")
 # What sticks to a number and makes neither it nor a token of its own: `1.2.3`, `0x10`, `1e`, `10ms`.
 _STUCK = re.compile(r"[\w.]+")
-_MARK = re.compile("|".join(re.escape(mark) for mark in MARKS))
+_MARKS = frozenset(MARKS)
 
 # Characters that word processors put in place of the one meant.
 _LOOKALIKES = {
@@ -99,8 +99,8 @@ class _Lexer:
             while end < len(self.text) and ("_" + self.text[end]).isidentifier():
                 end += 1
             self._add(TokenKind.NAME, self.at, end)
-        elif mark := _MARK.match(self.text, self.at):
-            self._add(TokenKind.MARK, self.at, mark.end())
+        elif (mark := self.text[self.at : self.at + 2]) in _MARKS or (mark := character) in _MARKS:
+            self._add(TokenKind.MARK, self.at, self.at + len(mark))
         elif character == '"':
             self._string()
         else:

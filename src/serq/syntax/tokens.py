@@ -37,7 +37,7 @@ class Token:
     fresh_line: bool
 
 
-# Longest first, so that the lexer takes `<=` before `<`.
+# Of one character or two; the lexer takes `<=` before `<`.
 MARKS = (
     "==",
     "!=",

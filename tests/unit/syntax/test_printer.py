@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 
 from serq.diagnostics import SourceFile
-from serq.syntax import nodes, parse, parse_expression, print_expression, print_program
+from serq.syntax import nodes, parse, parse_expression
+from serq.syntax.printer import print_expression, print_program
 from unit.syntax import strategies
 
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from serq.diagnostics import ProgramError, SourceFile
-from serq.syntax import nodes, parse, print_program
+from serq.syntax import nodes, parse
+from serq.syntax.printer import print_program
 from serq.syntax.tokens import MARKS, WORDS
 from unit.syntax import strategies
 
