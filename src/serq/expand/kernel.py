@@ -1,4 +1,4 @@
-"""Check that only kernel nodes are left.
+"""Check that only kernel nodes are left, or were all there was.
 
 The kernel is what the nodes marked K in `syntax.nodes` are; the IR has a place for each of them and for no other.
 """
@@ -15,6 +15,7 @@ from serq.syntax.nodes import (
     ExpressionDefinition,
     Hold,
     Mark,
+    Name,
     Node,
     Parameter,
     Program,
@@ -22,9 +23,11 @@ from serq.syntax.nodes import (
     Queue,
     Request,
     Run,
+    RunBlock,
     Serve,
     Server,
     Serving,
+    Session,
     StatementDefinition,
     Transfer,
     Use,
@@ -69,6 +72,17 @@ def assert_kernel(program: Program) -> None:
     for node in walk(program):
         if _is_surface(node):
             raise NotKernel(node)
+
+
+def is_settled(program: Program) -> bool:
+    """Tell whether every pass would leave a program as it is and have nothing to say of it.
+
+    The passes also hold a program to one of each block, and a `self` to the entries of queues.
+    """
+    blocks = [type(item) for item in program.items if isinstance(item, Workload | Session | RunBlock)]
+    if len(blocks) > len(set(blocks)):
+        return False
+    return not any(_is_surface(node) or (isinstance(node, Name) and node.name == "self") for node in walk(program))
 
 
 def _is_surface(node: Node) -> bool:
