@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,7 +55,7 @@ class Contender:
         """Give the least time of a process that reads the program, runs it and prints the report as JSON."""
         command = [sys.executable, "-c", WHOLE_REFERENCE, str(path)]
         if self.module == "serq":
-            command = [sys.executable, "-m", "serq", "run", str(path), "--json"]
+            command = [*self._serq(), "run", str(path), "--json"]
         times = []
         for _ in range(repeats):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -61,6 +63,11 @@ class Contender:
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         return min(times)
+
+    def _serq(self) -> list[str]:
+        """Give the command a person types, where this contender is what is installed with it."""
+        script = shutil.which("serq", path=sysconfig.get_path("scripts"))
+        return [script] if script is not None and self.path is None else [sys.executable, "-m", "serq"]
 
 
 OURS = Contender("serq", "serq")

@@ -14,36 +14,54 @@ ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = ROOT / "tests" / "unit" / "cli" / "small.sq"
 
 SLOW = (
-    "numpy",
     "argparse",
-    "typer",
-    "rich",
+    "click",
+    "dataclasses",
+    "datetime",
+    "decimal",
     "difflib",
+    "hashlib",
     "importlib.resources",
-    "traceback",
-    "tempfile",
+    "inspect",
+    "json",
+    "msgspec",
     "multiprocessing",
+    "numpy",
+    "rich",
+    "tempfile",
+    "traceback",
+    "typer",
+    "uuid",
 )
 """Modules that a run has no use for; together they take longer than the run."""
+
+OURS = ("diagnostics.layout", "expand.passes", "ir.codec", "ir.shapes", "syntax.printer", "workload.traces")
+"""Modules of ours that this run has no use for: it has a text, no sugar, no trace and no fault."""
 
 
 def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "SERQ_CHECK"}
 
 
-def test_a_run_imports_what_it_uses() -> None:
-    """Nothing for terminals, tables, suggestions or tracebacks."""
+@pytest.mark.parametrize("options", [(), ("--json",), ("--seed=3", "--horizon", "100")], ids=" ".join)
+def test_a_run_imports_what_it_uses(options: tuple[str, ...]) -> None:
+    """Nothing for terminals, tables, digests, other people's programs, suggestions or tracebacks."""
+    unwanted = (*SLOW, *(f"serq.{name}" for name in OURS))
     code = (
-        "import sys; from serq.cli.main import main; assert main(['run', sys.argv[1]]) == 0; "
-        f"print(*(name for name in {SLOW!r} if name in sys.modules), file=sys.stderr)"
+        "import os, sys; from serq.cli.process import run_process; before = sorted(sys.modules)\n"
+        f"def end(code): print(*sorted({set(unwanted)!r} & sys.modules.keys()), '|', *before, file=sys.stderr)\n"
+        "os._exit = end; run_process()"
     )
     done = subprocess.run(
-        [sys.executable, "-S", "-c", code, str(PROGRAM)],
+        [sys.executable, "-S", "-c", code, "run", str(PROGRAM), *options],
         capture_output=True,
         text=True,
         env=environment() | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    assert (done.returncode, done.stderr.split()) == (0, [])
+    loaded, _, before = done.stderr.partition("|")
+    assert (done.returncode, loaded.split()) == (0, [])
+    assert not {"typing", "re", "serq.records", "serq.cli.main"} & set(before.split()), "the collector rests first"
+    assert "sojourn" in done.stdout
 
 
 def seconds(byte_code: Path, *words: str) -> float:
