@@ -56,10 +56,7 @@ else:
     def replace(record, /, **changes):
         """Give a record with some attributes changed."""
         for name, made in record.__record_fields__.items():
-            if not made.init:
-                if name in changes:
-                    raise ValueError(f"`{name}` is computed, and cannot be replaced")
-            elif name not in changes:
+            if made.init and name not in changes:
                 changes[name] = getattr(record, name)
         return type(record)(**changes)
 

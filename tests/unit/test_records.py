@@ -69,7 +69,7 @@ def test_a_record_is_what_the_standard_decorator_makes(options: dict[str, bool])
                 assert [f.name for f in standard.fields(made)] == ["span", "a", "b", "c", "d", "e"]
                 assert [f.name for f in standard.fields(one) if f.init] == ["span", "a", "b", "c"]
                 assert standard.replace(one, a=5).d == 6 and standard.replace(two, c="x").span == 9
-                with pytest.raises(ValueError):
+                with pytest.raises((TypeError, ValueError)):  # which of them, the standard library changed in 3.13
                     standard.replace(one, d=5)
                 with pytest.raises(TypeError):
                     standard.replace(one, z=5)
