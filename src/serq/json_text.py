@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+_WORDS = {None: "null", True: "true", False: "false"}
 _ESCAPES = {code: f"\\u{code:04x}" for code in range(32)} | {
     ord(character): f"\\{letter}" for character, letter in zip('"\\\b\f\n\r\t', '"\\bfnrt')
 }
@@ -40,7 +41,7 @@ def _written(value: Any, line: str, number: Callable[[float], str]) -> str:
     if isinstance(value, str):
         return _quoted(value)
     if value is None or value is True or value is False:
-        return {None: "null", True: "true", False: "false"}[value]
+        return _WORDS[value]
     if isinstance(value, int):
         return repr(value)
     inner = f"{line}  "
@@ -54,4 +55,4 @@ def _written(value: Any, line: str, number: Callable[[float], str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    return f'"{text.translate(_ESCAPES)}"'
+    return f'"{text if text.isalnum() else text.translate(_ESCAPES)}"'  # most texts are names

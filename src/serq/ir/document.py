@@ -43,9 +43,9 @@ def document(part: Any) -> Any:
 def _number(value: float) -> str:
     """Write a float as msgspec does: with an exponent from 1e16 on and below 1e-5, and nothing before its digits."""
     text = repr(value)
-    digits, _, exponent = text.partition("e")
-    if not exponent:
+    if "e" not in text:
         return text
+    digits, _, exponent = text.partition("e")
     if exponent == "-05":
         sign = "-" if value < 0 else ""
         return f"{sign}0.0000{digits.removeprefix('-').replace('.', '')}"

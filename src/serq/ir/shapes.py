@@ -26,7 +26,7 @@ def _shape(node: type[ir.IRNode], known: dict[type, type[msgspec.Struct]]) -> ty
         if made.default_factory is not MISSING:
             parts.append((made.name, made.type, msgspec.field(default_factory=made.default_factory)))
         elif isinstance(made.default, ir.IRNode):
-            parts.append((made.name, made.type, known[type(made.default)]()))
+            parts.append((made.name, made.type, known[type(made.default)]()))  # a node without fields
         elif made.default is not MISSING:
             parts.append((made.name, made.type, made.default))
         else:
