@@ -59,6 +59,8 @@ def _check_engine(engine: StepEngine) -> None:
             raise AssertionError(f"a job of stage {engine.name} has no tokens left and is still there")
         count += 1
         job = job.behind
+    if not steady.in_flight and steady.wakes.due() is not None:
+        raise AssertionError(f"a job of stage {engine.name} was not woken when its iteration ended")
     if count != steady.jobs.count or crossings != list(steady.crossings):
         raise AssertionError(f"the steady residents of stage {engine.name} are counted twice over, differently")
     if kv != steady.kv or left != steady.work_left():

@@ -48,7 +48,7 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
         return False
     if not e.leaves_whole and (not (is_whole(budget) or budget > LARGEST) or not (is_whole(chunk) or chunk >= LARGEST)):
         return False
-    decodes: i64 = steady.jobs.count
+    decodes = steady.jobs.count
     latest_decode: i64 = -1
     first_prefill: i64 = -1
     wanted = 0.0
@@ -59,7 +59,7 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
         if job.is_stalled or not (e.leaves_whole or steady.takes(job, e.memory)):
             return False
         if job.is_decode:
-            decodes += 1
+            decodes += 1.0
             has_new_decode = True
             if job.admission > latest_decode:
                 latest_decode = job.admission
@@ -68,10 +68,10 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
             if first_prefill < 0:
                 first_prefill = job.admission
         job = job.behind
-    rest = budget - float(decodes)
+    rest = budget - decodes
     if rest < 0.0:
         return False
-    if wanted > rest and decodes > 0 and e.serving_order != DECODES_FIRST:
+    if wanted > rest and decodes > 0.0 and e.serving_order != DECODES_FIRST:
         if e.serving_order != ADMISSION_ORDER:
             return False
         if first_prefill <= latest_decode or first_prefill <= steady.latest_admission():
@@ -83,18 +83,18 @@ def _serve_all(e: StepEngine, w: World, chunk: float) -> bool:
         # who is not resident may hold a fraction: then the order of growth shows
         if not is_whole(memory.used.value) or not is_whole(memory.cached.value):
             return False
-    crossing: i64 = 0
-    if steady.jobs.count > 0:
+    crossing = 0.0
+    if steady.jobs.count > 0.0:
         crossing = steady.crossing_now()
     if memory is not None:
-        growth = float(crossing * steady.block)
+        growth = crossing * steady.block_units
         room = memory.cap - memory.used.value
-        if growth + wanted + float(e.loose.count * steady.block) > room:  # at most that much; else look closely
+        if growth + wanted + e.loose.count * steady.block_units > room:  # at most that much; else look closely
             if wanted > 0.0:
                 growth += _prefill_growth(e, chunk, rest)
             if growth > 0.0 and memory.used.value + growth > memory.cap:
                 return False
-    if steady.jobs.count > 0:
+    if steady.jobs.count > 0.0:
         steady.advance(w, memory, crossing)
         e.left = rest
     if wanted > 0.0:
@@ -168,9 +168,11 @@ def run_ahead(e: StepEngine, w: World) -> None:
             or w.waiting_count > 0
             or w.grower_count > 0
             or w.sharing.needs_settling
-            or e.resident_count() == 0
+            or e.resident_count() == 0.0
             or not w.others_rest(e)
         ):
+            return
+        if _serves_steady_alone(e) and _run_steady(e, w):
             return
         by_plan = e.form_iteration(w)
         w.is_settled = True
@@ -202,3 +204,67 @@ def run_ahead(e: StepEngine, w: World) -> None:
         w.is_settled = False
         if e.finish_iteration(w):
             return
+
+
+def _serves_steady_alone(e: StepEngine) -> bool:
+    """Tell whether the iterations to come serve the steady residents and nobody else, until something happens.
+
+    A head that is surely refused stays so: in these iterations its pool only fills.
+    """
+    if e.loose.head is not None or not e.leaves_whole or e.has_spill:
+        return False
+    if e.memory is not None and e.memory.block == 0.0:
+        return False
+    rest = e.fixed_budget - e.steady.jobs.count
+    return rest == 0.0 or (rest > 0.0 and e.admits_nobody())
+
+
+def _run_steady(e: StepEngine, w: World) -> bool:
+    """Run iterations of which `_serves_steady_alone` is true, up to the first that something else may touch.
+
+    Tells whether `run_ahead` is over: somebody finished, or the end of the running iteration is in the calendar. False
+    when the iteration to come may not fit the memory.
+    """
+    steady = e.steady
+    memory = e.memory
+    calendar = w.calendar
+    iteration_end = e.iteration_end
+    event = calendar.first
+    stop = LARGEST
+    if event is not None:
+        stop = event.at
+    if not w.is_warm and w.warmup < stop:
+        stop = w.warmup
+    count = steady.jobs.count
+    w.tokens = count
+    w.prefilled = 0.0
+    w.attention = 0.0
+    w.decoders = count
+    w.residents = count
+    w.kv_prefill = 0.0
+    while True:
+        crossing = steady.crossing_now()
+        if crossing > 0.0 and memory is not None:
+            if memory.used.value + crossing * steady.block_units > memory.cap:
+                return False
+        e.forming_number += 1
+        steady.advance(w, memory, crossing)
+        w.kv_decode = steady.kv
+        at = w.now + e.evaluate_cost(w)
+        e.begin_iteration(w, at)
+        if at >= stop or not at > w.now or at > w.horizon or w.events >= w.report_at:
+            calendar.schedule(iteration_end, at)
+            w.is_settled = True
+            return True
+        if w.has_gauges:
+            w.read_gauges()
+        iteration_end.at = at
+        calendar.scheduled_count += 1
+        w.events += 1
+        w.now = at
+        if steady.has_finished():
+            if e.finish_iteration(w):
+                return True
+        else:
+            e.is_running = False
+            steady.in_flight = False

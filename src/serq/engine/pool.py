@@ -180,7 +180,7 @@ class Pool:
             refusing is not None and self.refused_line == self.line_number and refusing.used.value >= self.refused_used
         )
 
-    def _remember_refusal(self, w: World, statement: HoldStatement, pools: list[Pool], place: int) -> None:
+    def _remember_refusal(self, w: World, statement: HoldStatement, pools: list[Pool], place: i64) -> None:
         """Note that the `place`-th pool of a hold has no room, when that stays so while no less is used there."""
         self.refusing_pool = None
         pool = pools[place]
@@ -260,18 +260,18 @@ class Pool:
         pools = session.waiting_pools
         assert pools is not None
         claims = statement.claims
-        count = len(pools)
-        for i in range(count):
-            claim = claims[i]
-            pool = pools[i]
+        place: i64 = 0
+        for claim in claims:
+            pool = pools[place]
             wanted = amount(w, claim.units, "hold's units")
             claim.granted = pool.whole_blocks_up(wanted)
             need = claim.granted
             if claim.reserve is not None:
                 need = pool.whole_blocks_up(claim.needed(w, wanted))
             if not pool.used.value + need <= pool.cap + SLACK:
-                self._remember_refusal(w, statement, pools, i)
+                self._remember_refusal(w, statement, pools, place)
                 return None
+            place += 1
         reuse = -1.0
         if statement.reuse is not None:
             reuse = amount(w, statement.reuse, "reuse")
@@ -287,23 +287,25 @@ class Pool:
         allocations = hold.allocations
         is_new = len(allocations) == 0
         most = 0.0
-        for i in range(count):
-            pool = pools[i]
+        place = 0
+        for claim in claims:
+            pool = pools[place]
             consumed = 0.0
             if statement.has_cache:
                 consumed = pool.consume(w, session, reuse)
                 if consumed > most:
                     most = consumed
-            granted = claims[i].granted
+            granted = claim.granted
             pool.make_room(w, granted)
             if is_new:
                 allocation = Allocation(session, pool, granted, consumed)
                 allocations.append(allocation)
             else:
-                allocation = allocations[i]
+                allocation = allocations[place]
                 allocation.begin_again(pool, granted, consumed)
             pool.take(w, allocation)
             pool.admissions += 1
+            place += 1
         w.enter(session)
         if w.is_warm:
             self.wait_sum += w.now - session.joined_at

@@ -13,18 +13,23 @@ from serq.engine.session import Job
 
 
 class ResidentLine(JobLine):
-    """A sorted line; who comes last is put at its end without a search."""
+    """A sorted line; who comes last is put at its end without a search.
+
+    Attributes
+    ----------
+    count : how many there are, a float: it goes into sums, and compiled it takes long to make one of an integer
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.count: i64 = 0
+        self.count = 0.0
 
     def insert(self, job: Job) -> None:
         """Put a job in its place."""
         ahead = self.tail
         while ahead is not None and is_before(job, ahead):
             ahead = ahead.ahead
-        self.count += 1
+        self.count += 1.0
         job.ahead = ahead
         if ahead is None:
             behind = self.head
@@ -40,7 +45,7 @@ class ResidentLine(JobLine):
 
     def remove(self, job: Job) -> None:
         super().remove(job)
-        self.count -= 1
+        self.count -= 1.0
 
 
 def is_before(one: Job, other: Job) -> bool:

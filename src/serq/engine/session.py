@@ -100,6 +100,20 @@ class ActiveHold:
         self.outer = outer
         self.moved = False
 
+    def on(self, pool: Pool) -> Allocation | None:
+        """Give the allocation on a pool that was not released early, or None."""
+        allocations = self.allocations
+        last = allocations[self.statement.place_asked]
+        if last.pool is pool and not last.released:
+            return last
+        place: i64 = 0
+        for allocation in allocations:
+            if allocation.pool is pool and not allocation.released:
+                self.statement.place_asked = place
+                return allocation
+            place += 1
+        return None
+
 
 class PreemptionMark:
     """Where a session was preempted last on a pool, to see whether the next time is further on."""
@@ -146,7 +160,9 @@ class Job(Event):
         self.job_number: i64 = job_number
         self.ahead: Job | None = None  # in a stage's line
         self.behind: Job | None = None
-        self.slot: i64 = -1  # in a processor-sharing stage's heap
+        self.slot: i64 = -1  # in a processor-sharing stage's heap, or a step stage's wheel
+        self.in_slot_ahead: Job | None = None
+        self.in_slot_behind: Job | None = None
         # a step stage's resident
         self.is_decode = False
         self.admission: i64 = NEVER_ADMITTED
@@ -282,9 +298,9 @@ class Session(Ranked):
         """Give the innermost hold's allocation on a pool that was not released early, or None."""
         hold = self.hold
         while hold is not None:
-            for allocation in hold.allocations:
-                if allocation.pool is pool and not allocation.released:
-                    return allocation
+            allocation = hold.on(pool)
+            if allocation is not None:
+                return allocation
             hold = hold.outer
         return None
 

@@ -139,6 +139,8 @@ class HoldStatement(Statement):
         self.has_cache = cache is not None
         self.leased = -1
         self.lease_seconds: Expression | None = None
+        self.fixed_pools = fixed_pools(claims)
+        self.place_asked: i64 = 0  # of the claim whose allocation was last looked for; mostly it is again
 
     def step(self, w: World, s: Session) -> bool:
         self.join(w, s, False)
@@ -146,19 +148,13 @@ class HoldStatement(Statement):
 
     def join(self, w: World, s: Session, ahead: bool) -> None:
         """Test that it can ever fit, then join; a request that never can is rejected and its session ends."""
-        pools: list[Pool] = []
-        for claim in self.claims:
-            pool = claim.pool.resolve(w)
-            for other in pools:
-                if other is pool:
-                    raise RunError(
-                        "pool-held-twice", f"this hold names pool `{pool.name}` twice for one member", self.site
-                    )
-            pools.append(pool)
+        fixed = self.fixed_pools
+        pools = self._pools_now(w) if fixed is None else fixed
         waits_for_ever = False
-        for i in range(len(pools)):
-            claim = self.claims[i]
-            pool = pools[i]
+        place: i64 = 0
+        for claim in self.claims:
+            pool = pools[place]
+            place += 1
             wanted = claim.needed(w, amount(w, claim.units, "hold's units"))
             if pool.whole_blocks_up(wanted) > pool.cap + SLACK:
                 if not pool.unfit_waits:
@@ -171,6 +167,18 @@ class HoldStatement(Statement):
         s.waiting_pools = pools
         pools[0].join(w, s, ahead)
 
+    def _pools_now(self, w: World) -> list[Pool]:
+        pools: list[Pool] = []
+        for claim in self.claims:
+            pool = claim.pool.resolve(w)
+            for other in pools:
+                if other is pool:
+                    raise RunError(
+                        "pool-held-twice", f"this hold names pool `{pool.name}` twice for one member", self.site
+                    )
+            pools.append(pool)
+        return pools
+
     def keep_limit(self, w: World) -> float:
         """Evaluate the `cache` clause at a release; -1 for a hold that is memory alone."""
         if self.cache is None:
@@ -182,6 +190,16 @@ class HoldStatement(Statement):
         for allocation in hold.allocations:
             if not allocation.released:
                 allocation.pool.give_back(w, allocation, hold)
+
+
+def fixed_pools(claims: list[Claim]) -> list[Pool] | None:
+    """Give the pools of a hold when they are the same every time, or None: a member may be meant, or one twice."""
+    pools: list[Pool] = []
+    for claim in claims:
+        if claim.pool.index is not None or claim.pool.first in pools:
+            return None
+        pools.append(claim.pool.first)
+    return pools
 
 
 class EndHoldStatement(Statement):
@@ -352,7 +370,12 @@ class TokensStatement(Statement):
             job = w.new_job(s, stage, work)
         else:
             pool = growing.resolve(w)
-            allocation = s.hold_on(pool)
+            hold = s.hold
+            allocation = None if hold is None else hold.on(pool)
+            while allocation is None and hold is not None:
+                hold = hold.outer
+                if hold is not None:
+                    allocation = hold.on(pool)
             if allocation is None:
                 raise RunError("outside-hold", f"a run `growing {pool.name}` outside a hold of that pool", self.site)
             if work == 0.0:
@@ -360,7 +383,7 @@ class TokensStatement(Statement):
                 return False
             job = w.new_job(s, stage, work)
             job.growing = allocation
-            job.growing_hold = s.hold_of(allocation)
+            job.growing_hold = hold
             s.waits_at = self.site
         job.begin_tokens(self.is_decode)
         stage.start(w, job)

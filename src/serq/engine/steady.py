@@ -4,8 +4,9 @@ Input: decode jobs with whole numbers of tokens left, that may grow a hold on th
 iteration needs of them (how many, their memory, how many cross a block's edge now, who finishes), each in a time that
 does not depend on how many there are.
 Invariants: `tick` counts the iterations that served the steady residents; a job's position is its `position_offset`
-plus the tick, and it is done when the tick reaches its `finish_tick`; `kv` and the pool's own counters are those after
-every growth so far; all quantities are whole numbers, so that sums do not depend on their order.
+plus the tick, and it is done when the tick reaches its `finish_tick`; who is due at a tick is dealt with when the
+iteration that brought it ends; `kv` and the pool's own counters are those after every growth so far; all quantities are
+whole numbers, so that sums do not depend on their order.
 A job's own fields and its allocation are behind until `write_back` brings them up to date.
 """
 
@@ -17,10 +18,10 @@ from librt.vecs import vec
 from mypy_extensions import i64
 
 from serq.arithmetic import nearest
-from serq.engine.calendar import Calendar
 from serq.engine.pool import Pool
 from serq.engine.residents import ResidentLine
 from serq.engine.session import Job
+from serq.engine.wheel import TimingWheel
 
 if TYPE_CHECKING:
     from serq.engine.world import World
@@ -64,8 +65,8 @@ class SteadyDecodes:
         self.finish_sum = 0.0
         self.in_flight = False
         self.phase: i64 = 0  # of the tick: its remainder by the block
-        self.crossings: vec[i64] = vec[i64]([0])  # how many cross an edge at the ticks of each phase
-        self.wakes = Calendar()  # by tick: when a job finishes, or first fills what it was given at its admission
+        self.crossings: vec[float] = vec[float]([0.0])  # how many cross an edge at the ticks of each phase
+        self.wakes = TimingWheel()  # when a job finishes, or first fills what it was given at its admission
 
     def set_memory(self, memory: Pool | None) -> None:
         """Learn the blocks of the engine's memory."""
@@ -73,7 +74,7 @@ class SteadyDecodes:
         if 1.0 <= block <= BLOCK_MAX and is_whole(block):
             self.block = i64(block)
             self.block_units = block
-            self.crossings = vec[i64]([0] * int(block))
+            self.crossings = vec[float]([0.0] * int(block))
         else:
             self.block = 0
             self.block_units = 0.0
@@ -127,7 +128,7 @@ class SteadyDecodes:
         if phase >= self.block:
             phase -= self.block
         job.phase = phase
-        self.crossings[phase] += 1
+        self.crossings[phase] += 1.0
 
     def leave(self, job: Job) -> None:
         """Let a job go, its own fields up to date."""
@@ -137,11 +138,12 @@ class SteadyDecodes:
         if growing is not None:
             kv += growing.amount
         if job.phase >= 0:
-            self.crossings[job.phase] -= 1
+            self.crossings[job.phase] -= 1.0
         self.kv -= kv
         self.finish_sum -= job.finish_tick
         self.jobs.remove(job)
-        self.wakes.cancel(job)
+        if job.is_scheduled:
+            self.wakes.cancel(job)
         job.is_steady = False
 
     def write_back(self, job: Job) -> None:
@@ -169,44 +171,30 @@ class SteadyDecodes:
 
     # ----------------------------------------------------------------------------------------- one iteration
 
-    def crossing_now(self) -> i64:
+    def crossing_now(self) -> float:
         """Give how many cross a block's edge in the iteration being formed."""
-        wakes = self.wakes
-        first = wakes.first
-        if first is not None and first.at <= self.tick:
-            self._wake_up()
         return self.crossings[self.phase]
-
-    def _wake_up(self) -> None:
-        """Count those at their edges who have filled what they were given at their admission."""
-        wakes = self.wakes
-        while True:
-            first = wakes.first
-            if first is None or first.at > self.tick:
-                return
-            assert isinstance(first, Job)
-            wakes.drop_first()
-            self._come_to_edge(first)
 
     def _come_to_edge(self, job: Job) -> None:
         """Count a job, awake for it, at the edge of the iteration to come; it wakes again when it is done."""
         self._cross_after(job, 0)
         self.wakes.schedule(job, job.finish_tick)
 
-    def advance(self, w: World, memory: Pool | None, crossing: i64) -> None:
+    def advance(self, w: World, memory: Pool | None, crossing: float) -> None:
         """Serve them all: those at an edge grow by a block each, which fits."""
-        if crossing > 0 and memory is not None:
+        if crossing > 0.0 and memory is not None:
             block = self.block_units
-            grown = block * float(crossing)
+            grown = block * crossing
             if memory.evicts_in_order:
                 memory.make_room(w, grown)
                 memory.used.add(grown, w.now)
             else:
-                for _ in range(crossing):
+                for _ in range(int(crossing)):
                     memory.make_room(w, block)
                     memory.used.add(block, w.now)
             self.kv += grown
         self.tick += 1.0
+        self.wakes.tick += 1
         self.phase += 1
         if self.phase >= self.block:
             self.phase = 0
@@ -214,28 +202,25 @@ class SteadyDecodes:
 
     def has_finished(self) -> bool:
         """Tell whether somebody may still be taken out by `first_finished`."""
-        first = self.wakes.first
-        return first is not None and first.at <= self.tick
+        return self.wakes.due() is not None
 
     def first_finished(self) -> Job | None:
         """Take out one whose last token the iteration that ended has brought, or None; in no order."""
-        wakes = self.wakes
         while True:
-            first = wakes.first
-            if first is None or first.at > self.tick:
+            job = self.wakes.due()
+            if job is None:
                 return None
-            assert isinstance(first, Job)
-            wakes.drop_first()
-            if first.finish_tick <= self.tick:
-                self.leave(first)
-                return first
-            self._come_to_edge(first)
+            self.wakes.cancel(job)
+            if job.finish_tick <= self.tick:
+                self.leave(job)
+                return job
+            self._come_to_edge(job)
 
     # --------------------------------------------------------------------------------------------- observables
 
     def work_left(self) -> float:
         """Give the tokens they have left."""
-        count = float(self.jobs.count)
+        count = self.jobs.count
         left = self.finish_sum - count * self.tick
         return left + count if self.in_flight else left
 

@@ -26,7 +26,7 @@ from serq.engine.pool import GREW, PREEMPTED_ITSELF, Pool
 from serq.engine.preemption import PREEMPT_BY
 from serq.engine.residents import Batch, ResidentLine
 from serq.engine.results import RunError, shown
-from serq.engine.session import Job
+from serq.engine.session import Allocation, Job, Session
 from serq.engine.stage import Stage
 from serq.engine.steady import SteadyDecodes, is_whole
 from serq.engine.streams import STAGE
@@ -104,10 +104,7 @@ class StepEngine(Stage):
         job.admission = session.admission
         memory = self.memory
         if memory is not None:
-            job.other_kv = session.kv_on(memory)
-            growing = job.growing
-            if growing is not None and growing.pool is memory:
-                job.other_kv -= growing.amount
+            job.other_kv = kv_beside(session, memory, job.growing)
         self.loose.insert(job)
         job.is_resident = True
         self.scanned = None
@@ -118,14 +115,14 @@ class StepEngine(Stage):
                 self.leaves_whole = False  # others share what it leaves of a budget
                 self.loosen()  # from now on the order of sums shows
 
-    def resident_count(self) -> i64:
+    def resident_count(self) -> float:
         """Give how many residents there are."""
         return self.loose.count + self.steady.jobs.count
 
     def loosen(self) -> None:
         """Let no resident be steady: all are in `loose`, and those served in the running iteration in `batch`."""
         steady = self.steady
-        if steady.jobs.count == 0:
+        if steady.jobs.count == 0.0:
             return
         number: i64 = self.forming_number
         in_flight = steady.in_flight
@@ -193,23 +190,23 @@ class StepEngine(Stage):
             self._start_iteration(w)
 
     def rests(self) -> bool:
-        return self.is_running or (self.waiting_count == 0 and self.resident_count() == 0)
+        return self.is_running or (self.waiting_count == 0 and self.resident_count() == 0.0)
 
     def _set_totals(self, w: World) -> None:
         """Set residents, decoders, kv_decode and kv_prefill from the residents as they stand."""
-        decoders: i64 = self.steady.jobs.count
+        decoders = self.steady.jobs.count
         kv_decode = self.steady.kv
         kv_prefill = 0.0
         job = self.loose.head
         while job is not None:
             if job.is_decode:
-                decoders += 1
+                decoders += 1.0
                 kv_decode += self.kv_of(job)
             else:
                 kv_prefill += self.kv_of(job)
             job = job.behind
-        w.residents = float(self.resident_count())
-        w.decoders = float(decoders)
+        w.residents = self.resident_count()
+        w.decoders = decoders
         w.kv_decode = kv_decode
         w.kv_prefill = kv_prefill
 
@@ -257,7 +254,7 @@ class StepEngine(Stage):
             self._form_exclusive(w, chunk)
         else:
             if self.has_fast_plan and form_residents(self, w, chunk):
-                by_plan = not self.has_spill and (self.left <= 0.0 or self._admits_nobody())
+                by_plan = not self.has_spill and (self.left <= 0.0 or self.admits_nobody())
             if not by_plan:
                 self._form(w, chunk)
         self.is_forming = False
@@ -269,7 +266,7 @@ class StepEngine(Stage):
         """Tell whether the iteration just formed has no reason to run: no tokens, no preemption."""
         return self.batch.count == 0 and not self.steady.in_flight and not self.has_preempted
 
-    def _admits_nobody(self) -> bool:
+    def admits_nobody(self) -> bool:
         """Tell whether no line has anybody, or the first that has would refuse its head as before."""
         if self.waiting_count == 0:
             return True
@@ -462,13 +459,13 @@ class StepEngine(Stage):
         tokens = 0.0
         prefilled = 0.0
         attention = 0.0
-        decoders: i64 = 0
+        decoders = 0.0
         kv_decode = 0.0
         kv_prefill = 0.0
         steady = self.steady
         if steady.in_flight:
             decoders = steady.jobs.count
-            tokens = float(decoders)
+            tokens = decoders
             kv_decode = steady.kv
         jobs = self.batch.jobs
         for i in range(self.batch.count):
@@ -476,7 +473,7 @@ class StepEngine(Stage):
             n = job.tokens
             tokens += n
             if job.is_decode:
-                decoders += 1
+                decoders += 1.0
                 kv_decode += self.kv_of(job)
             else:
                 prefilled += n
@@ -487,10 +484,14 @@ class StepEngine(Stage):
         w.tokens = tokens
         w.prefilled = prefilled
         w.attention = attention
-        w.decoders = float(decoders)
-        w.residents = float(self.resident_count())
+        w.decoders = decoders
+        w.residents = self.resident_count()
         w.kv_decode = kv_decode
         w.kv_prefill = kv_prefill
+        return self.evaluate_cost(w)
+
+    def evaluate_cost(self, w: World) -> float:
+        """Evaluate C, what it reads of the batch being set [t]."""
         cost = w.evaluate_for(STAGE, self.cost)
         if not cost >= 0.0:
             raise RunError(
@@ -518,18 +519,16 @@ class StepEngine(Stage):
         steady = self.steady
         if steady.in_flight:
             steady.in_flight = False
-            first = steady.wakes.first
-            if first is not None and first.at <= steady.tick:
-                done = steady.first_finished()
-                if done is not None:
-                    done.is_resident = False
-                    if any_loose or steady.has_finished():
-                        self._finish_several(w, done)
-                    else:
-                        self.count_out(w)
-                        self.record(w, done)
-                    batch.clear()
-                    return True
+            done = steady.first_finished()
+            if done is not None:
+                done.is_resident = False
+                if any_loose or steady.has_finished():
+                    self._finish_several(w, done)
+                else:
+                    self.count_out(w)
+                    self.record(w, done)
+                batch.clear()
+                return True
         if any_loose:
             for i in range(batch.count):
                 self._finish(w, batch.jobs[i])
@@ -571,10 +570,10 @@ class StepEngine(Stage):
         """Give the jobs in the running iteration."""
         if not self.is_running:
             return 0.0
-        busy = self.batch.count
+        busy = float(self.batch.count)
         if self.steady.in_flight:
             busy += self.steady.jobs.count
-        return float(busy)
+        return busy
 
     def work_left(self, w: World) -> float:
         """Give the tokens all residents have left."""
@@ -595,13 +594,23 @@ class StepEngine(Stage):
         left = self._read_limit(w, self.budget, "budget")
         chunk = self._read_chunk(w)
         w.residents, w.decoders, w.kv_decode, w.kv_prefill = residents, decoders, kv_decode, kv_prefill
-        if self.steady.jobs.count > 0:
+        if self.steady.jobs.count > 0.0:
             if not is_whole(left):
                 self.loosen()  # the order of the subtractions shows
-            left -= float(self.steady.jobs.count)
+            left -= self.steady.jobs.count
         job = self.loose.head
         while job is not None:
             cap = 1.0 if job.is_decode else chunk
             left -= job.left if job.left < cap else cap
             job = job.behind
         return left if left > 0.0 else 0.0
+
+
+def kv_beside(session: Session, memory: Pool, growing: Allocation | None) -> float:
+    """Give what a session's holds have on an engine's memory beside the allocation that a run of it grows [units]."""
+    hold = session.hold
+    if growing is None or growing.pool is not memory:
+        return session.kv_on(memory)
+    if hold is not None and hold.outer is None:
+        return 0.0  # the only hold, which names a pool once
+    return session.kv_on(memory) - growing.amount
