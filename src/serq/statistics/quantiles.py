@@ -14,11 +14,14 @@ from typing import Final
 
 from librt.vecs import vec
 
-SORT_BELOW: Final = 4096
+SORT_BELOW: Final = 512
 """Under this many samples a sort is faster than a selection."""
 
-PROBE_COUNT: Final = 2048
-"""Samples looked at to guess a threshold."""
+PROBE_COUNT: Final = 256
+PROBE_COUNT_OF_MANY: Final = 2048
+"""Samples looked at to guess a threshold; a larger probe is sorted longer and leaves fewer to sort after it."""
+
+MANY: Final = 100_000
 
 
 def nearest_rank(values: Iterable[float], fraction: float) -> float:
@@ -75,9 +78,10 @@ def rank_among(samples: vec[float], fraction: float) -> float:
     if count < SORT_BELOW:
         return sorted(samples)[index]
     from_top = count - index
-    probe = sorted([samples[place] for place in range(0, count, count // PROBE_COUNT)])
-    # a probe's rank has a standard deviation below sqrt(PROBE_COUNT) / 2; start two of the widest below
-    margin = int(math.sqrt(PROBE_COUNT))
+    probe_count = PROBE_COUNT if count < MANY else PROBE_COUNT_OF_MANY
+    probe = sorted([samples[place] for place in range(0, count, count // probe_count)])
+    # a probe's rank has a standard deviation below sqrt(probe_count) / 2; start two of the widest below
+    margin = int(math.sqrt(probe_count))
     rank = int(len(probe) * (index / count)) - margin
     while rank > 0:
         threshold = probe[rank]
