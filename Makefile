@@ -26,7 +26,7 @@ $(stamps)/venv:
 # Installed with its engine compiled. The build runs in the environment itself, so that nothing is fetched twice.
 $(stamps)/installed: $(stamps)/venv $(package)
 	rm -rf build/lib* build/bdist*
-	@echo 'serq: building the engine (about a minute, once; without a C compiler it is installed as plain Python)'
+	@echo 'serq: building the engine (one or two minutes, once; without a C compiler it is installed as plain Python)'
 	$(python) -m pip install --quiet --no-build-isolation .
 	$(serq) --version
 	touch $@

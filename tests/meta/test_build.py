@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import shutil
 import tomllib
 from pathlib import Path
@@ -32,6 +33,15 @@ def test_data_is_installed_with_the_code(pattern: str) -> None:
     source = ROOT / "src" / "serq"
     wanted = {path.relative_to(source) for path in source.glob(pattern)}
     assert wanted and wanted <= {path.relative_to(INSTALLED) for path in INSTALLED.glob(pattern)}
+
+
+def test_the_profile_of_the_build_is_taken_of_programs_that_load() -> None:
+    """A training that fails costs a tenth of the speed, and no more than a line in an installation's output tells."""
+    path = ROOT / "benchmarks" / "train.py"
+    training = runpy.run_path(str(path))
+    for name, _, constants in training["PROGRAMS"]:
+        assert serq.load(training["EXAMPLES"] / name, set=constants).horizon > 0
+    assert (training["EXAMPLES"] / training["PLAIN"][0]).exists()
 
 
 def test_the_project_says_one_version() -> None:
