@@ -24,7 +24,7 @@ from serq.engine.results import RunError, RunResult
 from serq.errors import RunFailed
 from serq.expand import load_beside, load_nothing
 from serq.ir import model as ir
-from serq.ir.document import program_text
+from serq.ir.document import encode_program
 from serq.link.linked import LinkedProgram
 from serq.lint import find_remarks
 from serq.records import dataclass, field, replace
@@ -141,8 +141,6 @@ class Program:
 
     def to_json(self, *, inline_trace: bool = False) -> str:
         """Give the IR as JSON; with `inline_trace` the rows of the trace are in it, in place of a path."""
-        from serq.ir.codec import encode_program  # msgspec is loaded by those who want JSON
-
         program = self.ir
         trace = program.workload.trace
         if inline_trace and isinstance(trace, ir.TraceFile) and self.trace is not None:
@@ -212,7 +210,7 @@ class Program:
             version=VERSION,
             seed=linked.seed,
             command=command,
-            program_text=lambda: program_text(self.ir),
+            program_text=lambda: encode_program(self.ir),
             trace_text=lambda: "" if self.trace is None else repr(self.trace),
         )
         return Finished(result, build_report(result, provenance, self._where), self)

@@ -13,7 +13,7 @@ import serq
 from oracle.scenarios import Case, Run, Sample, with_continue, with_unfit_wait
 from serq.api import Finished, Program
 from serq.ir import model as ir
-from serq.ir.codec import encode_program
+from serq.ir.document import encode_program
 
 PROGRAMS = Path(__file__).resolve().parents[2] / "examples" / "oracle"
 DATA = Path(__file__).resolve().parent / "data"

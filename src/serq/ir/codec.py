@@ -1,7 +1,7 @@
-"""The JSON form of the IR, both ways.
+"""The JSON form of the IR, read; `document.py` writes it.
 
 Input: any text or bytes whatever. Output: a valid `Program`, or `ProgramError` at the JSON path that is at fault.
-msgspec reads and writes it; only those who give or ask for JSON load this module.
+msgspec does it; only those who give JSON load this module.
 Invariants: decode(encode(p)) == p; the same program gives the same text; what is written needs no other reader than one
 that knows `ir.schema.json`.
 """
@@ -16,7 +16,6 @@ import msgspec
 
 from serq.diagnostics import Diagnostic, Path, ProgramError, error
 from serq.ir import model as ir
-from serq.ir.document import document
 from serq.ir.shapes import PROGRAM, as_records
 from serq.ir.validate import MAX_DEPTH, validate, version_message
 
@@ -27,12 +26,6 @@ _EXPECTED = re.compile(r"Expected `(?P<expected>.*)`, got `(?P<given>.*)`")
 _MISSING = re.compile(r"Object missing required field `(?P<field>.*)`")
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<field>.*)`")
 _VALUE = re.compile(r"Invalid value (?P<value>.*)")
-
-
-def encode_program(program: ir.Program) -> str:
-    """Write a program as JSON, indented, fields in the order of the model and defaults left out."""
-    text = msgspec.json.format(msgspec.json.encode(document(program)), indent=2)
-    return text.decode("utf-8") + "\n"
 
 
 def decode_program(content: str | bytes, document: str = "<ir>") -> ir.Program:

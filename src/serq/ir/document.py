@@ -1,10 +1,9 @@
-"""A program as the document that `codec.py` writes, without the library that writes it.
+"""A program as its JSON document: what `serq ir` prints, and what the digest in every JSON report is of.
 
-Input: a program. Output: what JSON has of it, values or text. Every JSON report has a digest of that text, and only
-whoever reads or prints IR loads msgspec.
+Input: a program. Output: text. A run needs it, so it loads no library; `codec.py` reads the text again, with msgspec.
 
-Invariants: equal programs are one document, whether a default was written in the text or not; `program_text` gives the
-text of `encode_program` to the last byte (`tests/unit/ir/test_document.py`).
+Invariants: equal programs are one document, whether a default was written in the text or not; the text is the one that
+msgspec writes of the same values, to the last byte (`tests/unit/ir/test_document.py`).
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from serq.json_text import json_text
 from serq.records import MISSING, fields
 
 
-def program_text(program: ir.Program) -> str:
-    """Give the JSON of a program, indented, fields in the order of the model and defaults left out."""
-    return json_text(document(program), _number) + "\n"
+def encode_program(program: ir.Program) -> str:
+    """Write a program as JSON, indented, fields in the order of the model and defaults left out."""
+    return json_text(_values(program), _number) + "\n"
 
 
-def document(part: Any) -> Any:
+def _values(part: Any) -> Any:
     """Give a part of a program as what JSON has; a field that equals its default is left out."""
     if isinstance(part, ir.IRNode):
         found: dict[str, Any] = {} if part.TAG is None else dict([part.TAG])
@@ -31,12 +30,12 @@ def document(part: Any) -> Any:
                 continue
             if made.default_factory is not MISSING and value == made.default_factory():
                 continue
-            found[made.name] = document(value)
+            found[made.name] = _values(value)
         return found
     if isinstance(part, tuple):
-        return [document(item) for item in part]
+        return [_values(item) for item in part]
     if isinstance(part, dict):
-        return {name: document(value) for name, value in part.items()}
+        return {name: _values(value) for name, value in part.items()}
     return part
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from serq.diagnostics import ProgramError
 from serq.ir import model as ir
-from serq.ir.codec import decode_program, encode_program, schema
+from serq.ir.codec import decode_program, schema
+from serq.ir.document import encode_program
 from unit.ir import strategies
 
 SCHEMA = Path(ir.__file__).with_name("ir.schema.json")

@@ -8,7 +8,8 @@ import pytest
 from serq.diagnostics import ProgramError, SourceFile
 from serq.expand import expand, load_beside
 from serq.ir import model as ir
-from serq.ir.codec import decode_program, encode_program
+from serq.ir.codec import decode_program
+from serq.ir.document import encode_program
 from serq.ir.lower import Lowered, lower
 from serq.ir.validate import validate
 from serq.syntax import parse, parse_expression
