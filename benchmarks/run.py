@@ -54,7 +54,7 @@ BENCHMARKS = (
     Benchmark("decode64", PROGRAMS / "decode64.sq", "64 residents that decode", 80.0),
     Benchmark("replay-3.5", REPLAY, "3 321 recorded requests", 8.0, ("spacing=3.5",), repeats=3),
     Benchmark("replay-2.5", REPLAY, "the same, collapsed", 8.0, ("spacing=2.5",), repeats=3),
-    Benchmark("evict", PROGRAMS / "evict.sq", "64 conversations, memory always full", 8.0),
+    Benchmark("evict", PROGRAMS / "evict.sq", "64 conversations, memory always full", 8.0, repeats=3),
     Benchmark("llmd-pull", PULL, "prefill/decode disaggregation, 10 000 s", 5.0, ("horizon=10000",)),
     Benchmark("ps1000", PROGRAMS / "ps1000.sq", "1 000 jobs share a processor", 1.5, repeats=3),
     Benchmark("fifo100k", PROGRAMS / "fifo100k.sq", "100 000 wait at one server", 1.5),

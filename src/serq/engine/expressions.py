@@ -86,8 +86,8 @@ class Add(Expression):
 
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
-        self.left = left
-        self.right = right
+        self.left: Final = left
+        self.right: Final = right
 
     def evaluate(self, w: World) -> float:
         return self.left.evaluate(w) + self.right.evaluate(w)
@@ -98,8 +98,8 @@ class Subtract(Expression):
 
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
-        self.left = left
-        self.right = right
+        self.left: Final = left
+        self.right: Final = right
 
     def evaluate(self, w: World) -> float:
         return self.left.evaluate(w) - self.right.evaluate(w)
@@ -110,8 +110,8 @@ class Multiply(Expression):
 
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
-        self.left = left
-        self.right = right
+        self.left: Final = left
+        self.right: Final = right
 
     def evaluate(self, w: World) -> float:
         return self.left.evaluate(w) * self.right.evaluate(w)
@@ -122,8 +122,8 @@ class Divide(Expression):
 
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
-        self.left = left
-        self.right = right
+        self.left: Final = left
+        self.right: Final = right
 
     def evaluate(self, w: World) -> float:
         return divide(self.left.evaluate(w), self.right.evaluate(w))
@@ -134,8 +134,8 @@ class Power(Expression):
 
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
-        self.left = left
-        self.right = right
+        self.left: Final = left
+        self.right: Final = right
 
     def evaluate(self, w: World) -> float:
         return power(self.left.evaluate(w), self.right.evaluate(w))
@@ -146,8 +146,8 @@ class Minimum(Expression):
 
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
-        self.left = left
-        self.right = right
+        self.left: Final = left
+        self.right: Final = right
 
     def evaluate(self, w: World) -> float:
         return minimum(self.left.evaluate(w), self.right.evaluate(w))
@@ -158,8 +158,8 @@ class Maximum(Expression):
 
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
-        self.left = left
-        self.right = right
+        self.left: Final = left
+        self.right: Final = right
 
     def evaluate(self, w: World) -> float:
         return maximum(self.left.evaluate(w), self.right.evaluate(w))
@@ -177,7 +177,7 @@ class Chain(Expression):
     def __init__(self, kind: int, terms: list[Expression], site: int) -> None:
         super().__init__(site)
         self.kind = kind
-        self.terms = terms
+        self.terms: Final = terms
 
     def evaluate(self, w: World) -> float:
         kind = self.kind
@@ -207,9 +207,9 @@ class Comparison(Expression):
 
     def __init__(self, operator: int, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
-        self.operator = operator
-        self.left = left
-        self.right = right
+        self.operator: i64 = operator
+        self.left: Final = left
+        self.right: Final = right
 
     def evaluate(self, w: World) -> float:
         a = self.left.evaluate(w)
@@ -235,8 +235,8 @@ class And(Expression):
 
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
-        self.left = left
-        self.right = right
+        self.left: Final = left
+        self.right: Final = right
 
     def evaluate(self, w: World) -> float:
         if self.left.evaluate(w) == 0.0:
@@ -249,8 +249,8 @@ class Or(Expression):
 
     def __init__(self, left: Expression, right: Expression, site: int) -> None:
         super().__init__(site)
-        self.left = left
-        self.right = right
+        self.left: Final = left
+        self.right: Final = right
 
     def evaluate(self, w: World) -> float:
         if self.left.evaluate(w) != 0.0:
@@ -263,9 +263,9 @@ class Conditional(Expression):
 
     def __init__(self, test: Expression, then: Expression, otherwise: Expression, site: int) -> None:
         super().__init__(site)
-        self.test = test
-        self.then = then
-        self.otherwise = otherwise
+        self.test: Final = test
+        self.then: Final = then
+        self.otherwise: Final = otherwise
 
     def evaluate(self, w: World) -> float:
         if self.test.evaluate(w) != 0.0:
@@ -289,8 +289,8 @@ class Function(Expression):
 
     def __init__(self, function: int, operand: Expression, site: int) -> None:
         super().__init__(site)
-        self.function = function
-        self.operand = operand
+        self.function: i64 = function
+        self.operand: Final = operand
 
     def evaluate(self, w: World) -> float:
         x = self.operand.evaluate(w)
@@ -320,7 +320,7 @@ class Exponential(Expression):
 
     def __init__(self, mean: Expression, site: int) -> None:
         super().__init__(site)
-        self.mean = mean
+        self.mean: Final = mean
 
     def evaluate(self, w: World) -> float:
         mean = self.mean.evaluate(w)
@@ -343,8 +343,8 @@ class Uniform(Expression):
 
     def __init__(self, low: Expression, high: Expression, site: int) -> None:
         super().__init__(site)
-        self.low = low
-        self.high = high
+        self.low: Final = low
+        self.high: Final = high
 
     def evaluate(self, w: World) -> float:
         low = self.low.evaluate(w)
@@ -357,8 +357,8 @@ class Erlang(Expression):
 
     def __init__(self, phases: Expression, mean: Expression, site: int) -> None:
         super().__init__(site)
-        self.phases = phases
-        self.mean = mean
+        self.phases: Final = phases
+        self.mean: Final = mean
 
     def evaluate(self, w: World) -> float:
         phases = self.phases.evaluate(w)
@@ -380,8 +380,8 @@ class HyperExponential(Expression):
 
     def __init__(self, mean: Expression, cv2: Expression, site: int) -> None:
         super().__init__(site)
-        self.mean = mean
-        self.cv2 = cv2
+        self.mean: Final = mean
+        self.cv2: Final = cv2
 
     def evaluate(self, w: World) -> float:
         mean = self.mean.evaluate(w)
@@ -402,7 +402,7 @@ class Bernoulli(Expression):
 
     def __init__(self, probability: Expression, site: int) -> None:
         super().__init__(site)
-        self.probability = probability
+        self.probability: Final = probability
 
     def evaluate(self, w: World) -> float:
         probability = self.probability.evaluate(w)
@@ -505,7 +505,7 @@ class LinearTerm:
     def __init__(self, coefficient: float, variable: i64, following: LinearTerm | None) -> None:
         self.coefficient = coefficient
         self.variable: i64 = variable
-        self.following = following
+        self.following: Final = following
 
 
 class LinearForm(Expression):
@@ -514,7 +514,7 @@ class LinearForm(Expression):
     def __init__(self, constant: float, first: LinearTerm, site: int) -> None:
         super().__init__(site)
         self.constant = constant
-        self.first = first
+        self.first: Final = first
 
     def evaluate(self, w: World) -> float:
         value = self.constant
@@ -547,9 +547,9 @@ class PoolReference:
     """A pool, or a member of a family whose index is read at the moment."""
 
     def __init__(self, members: list[Pool], index: Expression | None, name: str, site: int) -> None:
-        self.members = members
+        self.members: Final = members
         self.first = members[0]
-        self.index = index
+        self.index: Final = index
         self.name = name
         self.site = site
 
@@ -565,9 +565,9 @@ class StageReference:
     """A stage, or a member of a family whose index is read at the moment."""
 
     def __init__(self, members: list[Stage], index: Expression | None, name: str, site: int) -> None:
-        self.members = members
+        self.members: Final = members
         self.first = members[0]
-        self.index = index
+        self.index: Final = index
         self.name = name
         self.site = site
 
@@ -603,7 +603,7 @@ class PoolObservable(Expression):
     def __init__(self, observable: int, pool: PoolReference, site: int) -> None:
         super().__init__(site)
         self.observable = observable
-        self.pool = pool
+        self.pool: Final = pool
 
     def evaluate(self, w: World) -> float:
         pool = self.pool.resolve(w)
@@ -638,7 +638,7 @@ class StageObservable(Expression):
     def __init__(self, observable: int, stage: StageReference, site: int) -> None:
         super().__init__(site)
         self.observable = observable
-        self.stage = stage
+        self.stage: Final = stage
 
     def evaluate(self, w: World) -> float:
         stage = self.stage.resolve(w)
@@ -663,9 +663,9 @@ class Price(Expression):
 
     def __init__(self, stage: StageReference, hit: Expression, miss: Expression, site: int) -> None:
         super().__init__(site)
-        self.stage = stage
-        self.hit = hit
-        self.miss = miss
+        self.stage: Final = stage
+        self.hit: Final = hit
+        self.miss: Final = miss
 
     def evaluate(self, w: World) -> float:
         estimates = self.stage.resolve(w).estimates

@@ -54,10 +54,10 @@ class Spill:
     """Evicted pieces are written to `tier` over `link`."""
 
     def __init__(self, tier: Pool, link: Stage, work: Expression, when: Expression) -> None:
-        self.tier = tier
-        self.link = link
-        self.work = work
-        self.when = when
+        self.tier: Final = tier
+        self.link: Final = link
+        self.work: Final = work
+        self.when: Final = when
 
 
 class Pool:
@@ -88,21 +88,21 @@ class Pool:
         self.refused_used = 0.0
         self.evicts_in_order = False  # `lru` in blocks of a whole number of units, dropped
         # the state
-        self.used = TimeAverage()
-        self.cached = TimeAverage()
-        self.queue = TimeAverage()
-        self.holders = TimeAverage()
-        self.preempted: list[Session] = []  # ahead of every key, the latest last
-        self.line = SessionLine()
-        self.line_ranks = RankHeap()  # of those in the line whose keys were evaluated, when keys stay
+        self.used: Final = TimeAverage()
+        self.cached: Final = TimeAverage()
+        self.queue: Final = TimeAverage()
+        self.holders: Final = TimeAverage()
+        self.preempted: Final[list[Session]] = []  # ahead of every key, the latest last
+        self.line: Final = SessionLine()
+        self.line_ranks: Final = RankHeap()  # of those in the line whose keys were evaluated, when keys stay
         self.first_unranked: Session | None = None  # in the line; those behind it are not ranked either
         self.joined_count: i64 = 0
-        self.growers = SessionLine()
+        self.growers: Final = SessionLine()
         self.first_entry: CacheEntry | None = None
         self.last_entry: CacheEntry | None = None
-        self.entry_ranks = RankHeap()  # of the entries whose keys were evaluated, when keys stay
+        self.entry_ranks: Final = RankHeap()  # of the entries whose keys were evaluated, when keys stay
         self.first_unranked_entry: CacheEntry | None = None  # in release order; those after it are not ranked either
-        self.stale_entries: list[CacheEntry] = []  # ranked by keys that may have changed
+        self.stale_entries: Final[list[CacheEntry]] = []  # ranked by keys that may have changed
         self.first_allocation: Allocation | None = None
         self.last_allocation: Allocation | None = None
         # counters

@@ -9,6 +9,8 @@ Reference: language §3 (Waiting selection, Pools, Ties).
 
 from __future__ import annotations
 
+from typing import Final
+
 from mypy_extensions import i64
 
 
@@ -40,7 +42,7 @@ class RankHeap:
     """A binary heap whose items know their places, so that any of them can leave."""
 
     def __init__(self) -> None:
-        self.items: list[Ranked] = []
+        self.items: Final[list[Ranked]] = []
 
     def first(self) -> Ranked:
         """Give the first item; there is one."""

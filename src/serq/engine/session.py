@@ -71,7 +71,7 @@ class Allocation:
     """
 
     def __init__(self, session: Session, pool: Pool, amount: float, position: float) -> None:
-        self.session = session
+        self.session: Final = session
         self.pool = pool
         self.amount = amount
         self.position = position
@@ -95,8 +95,8 @@ class ActiveHold:
     """One hold a session is in, inside `outer`; `moved`: a growing run or a load moved a position of it."""
 
     def __init__(self, statement: HoldStatement, allocations: list[Allocation], outer: ActiveHold | None) -> None:
-        self.statement = statement
-        self.allocations = allocations
+        self.statement: Final = statement
+        self.allocations: Final = allocations
         self.outer = outer
         self.moved = False
 
@@ -119,7 +119,7 @@ class PreemptionMark:
     """Where a session was preempted last on a pool, to see whether the next time is further on."""
 
     def __init__(self, pool: Pool, position: float) -> None:
-        self.pool = pool
+        self.pool: Final = pool
         self.position = position
 
 
@@ -128,9 +128,9 @@ class LeaseExpiry(Event):
 
     def __init__(self, session: Session, hold: ActiveHold, allocation: Allocation) -> None:
         super().__init__()
-        self.session = session
-        self.hold = hold
-        self.allocation = allocation
+        self.session: Final = session
+        self.hold: Final = hold
+        self.allocation: Final = allocation
 
     def fire(self, world: World) -> None:
         """Give the allocation back."""

@@ -31,7 +31,7 @@ class SharedStage(Stage):
         super().__init__(index, name, member)
         self.is_shared = True
         self.capacity = capacity
-        self.carried = TimeAverage()  # sum of the rates of its flows
+        self.carried: Final = TimeAverage()  # sum of the rates of its flows
         # progressive filling
         self.unfilled = 0.0
         self.open_flows = 0
@@ -62,7 +62,7 @@ class Flow:
 
     def __init__(self, job: Job, stages: list[SharedStage]) -> None:
         self.job = job
-        self.stages = stages
+        self.stages: Final = stages
         self.left = job.work
         self.rate = 0.0
         self.is_open = False
@@ -73,7 +73,7 @@ class NextFlowCompletion(Event):
 
     def __init__(self, sharing: Sharing) -> None:
         super().__init__()
-        self.sharing = sharing
+        self.sharing: Final = sharing
         self.flow: Flow | None = None
 
     def fire(self, world: World) -> None:
@@ -85,11 +85,11 @@ class Sharing:
 
     def __init__(self, is_maxmin: bool) -> None:
         self.is_maxmin = is_maxmin
-        self.stages: list[SharedStage] = []
-        self.flows: list[Flow] = []  # in the order they started
+        self.stages: Final[list[SharedStage]] = []
+        self.flows: Final[list[Flow]] = []  # in the order they started
         self.advanced_at = 0.0
         self.needs_settling = False
-        self.next_completion = NextFlowCompletion(self)
+        self.next_completion: Final = NextFlowCompletion(self)
 
     def start(self, w: World, job: Job, stages: list[SharedStage]) -> None:
         """Let a flow start at its stages; its rate comes at the end of the settle."""

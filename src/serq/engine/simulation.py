@@ -48,7 +48,7 @@ class Simulation:
         gauges: list[Expression],
         checks: bool,
     ) -> None:
-        self.world = world
+        self.world: Final = world
         self.horizon = horizon
         self.warmup = warmup
         self.checks = checks

@@ -7,7 +7,7 @@ Reference: language §3 (Stages), notes §6.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mypy_extensions import i64
 
@@ -32,14 +32,14 @@ class Stage:
         self.index = index
         self.name = name
         self.member = member
-        self.number = TimeAverage()
+        self.number: Final = TimeAverage()
         self.used_since = 0.0  # [t] while a job is present
         self.used_for = 0.0  # [t] with a job present, before that
         self.completed: i64 = 0
         self.wait_sum = 0.0
         self.service_sum = 0.0
         self.iterations: i64 = 0
-        self.estimates = Estimates()
+        self.estimates: Final = Estimates()
         self.needs_settling = False  # at the end of the settle: a new completion time, an iteration
         self.next_settling: Stage | None = None  # of the stages the world lets settle
         self.is_work_read = (
@@ -128,7 +128,7 @@ class Delay(Stage):
 
     def __init__(self, index: int, name: str, member: int) -> None:
         super().__init__(index, name, member)
-        self.ends = RunningSum()  # when the jobs present will be done; kept where `work(stage)` is read
+        self.ends: Final = RunningSum()  # when the jobs present will be done; kept where `work(stage)` is read
 
     def start(self, w: World, job: Job) -> None:
         self.count_in(w, job)
@@ -160,10 +160,10 @@ class Fifo(Stage):
         super().__init__(index, name, member)
         self.server_count: i64 = server_count
         self.busy: i64 = 0
-        self.line = JobLine()
+        self.line: Final = JobLine()
         # kept where `work(stage)` is read: when the jobs in service will be done, what those in line ask for
-        self.ends = RunningSum()
-        self.waiting_work = RunningSum()
+        self.ends: Final = RunningSum()
+        self.waiting_work: Final = RunningSum()
 
     def start(self, w: World, job: Job) -> None:
         self.count_in(w, job)
@@ -224,7 +224,7 @@ class NextCompletion(Event):
 
     def __init__(self, stage: ProcessorSharing) -> None:
         super().__init__()
-        self.stage = stage
+        self.stage: Final = stage
 
     def fire(self, world: World) -> None:
         self.stage.complete_first(world)
@@ -242,12 +242,12 @@ class ProcessorSharing(Stage):
     def __init__(self, index: int, name: str, member: int, capacity: Expression) -> None:
         super().__init__(index, name, member)
         self.capacity = capacity
-        self.jobs = TagHeap()
+        self.jobs: Final = TagHeap()
         self.virtual = 0.0
         self.rate = 0.0
         self.advanced_at = 0.0
-        self.next_completion = NextCompletion(self)
-        self.tags = RunningSum()  # kept where `work(stage)` is read
+        self.next_completion: Final = NextCompletion(self)
+        self.tags: Final = RunningSum()  # kept where `work(stage)` is read
 
     def _advance(self, w: World) -> None:
         if w.now > self.advanced_at:

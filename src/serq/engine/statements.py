@@ -64,7 +64,7 @@ class SetStatement(Statement):
     def __init__(self, site: int, slot: int, value: Expression) -> None:
         super().__init__(site)
         self.slot: i64 = slot
-        self.value = value
+        self.value: Final = value
 
     def step(self, w: World, s: Session) -> bool:
         s.next_statement = self.following
@@ -90,8 +90,8 @@ class ObserveStatement(Statement):
 
     def __init__(self, site: int, result: ObserveResult, value: Expression) -> None:
         super().__init__(site)
-        self.result = result
-        self.value = value
+        self.result: Final = result
+        self.value: Final = value
 
     def step(self, w: World, s: Session) -> bool:
         s.next_statement = self.following
@@ -111,9 +111,9 @@ class Claim:
     """One pool of a hold."""
 
     def __init__(self, pool: PoolReference, units: Expression, reserve: Expression | None) -> None:
-        self.pool = pool
-        self.units = units
-        self.reserve = reserve
+        self.pool: Final = pool
+        self.units: Final = units
+        self.reserve: Final = reserve
         self.granted = 0.0  # [units] to the hold being admitted, in whole blocks
         # for the pool's memory of refusals
         self.is_sure = False  # neither draws nor fails when the `conditions` are 0 or more
@@ -133,13 +133,13 @@ class HoldStatement(Statement):
 
     def __init__(self, site: int, claims: list[Claim], reuse: Expression | None, cache: Expression | None) -> None:
         super().__init__(site)
-        self.claims = claims
-        self.reuse = reuse
-        self.cache = cache
+        self.claims: Final = claims
+        self.reuse: Final = reuse
+        self.cache: Final = cache
         self.has_cache = cache is not None
         self.leased = -1
         self.lease_seconds: Expression | None = None
-        self.fixed_pools = fixed_pools(claims)
+        self.fixed_pools: Final = fixed_pools(claims)
         self.place_asked: i64 = 0  # of the claim whose allocation was last looked for; mostly it is again
 
     def step(self, w: World, s: Session) -> bool:
@@ -242,8 +242,8 @@ class GrowStatement(Statement):
 
     def __init__(self, site: int, pool: PoolReference, units: Expression) -> None:
         super().__init__(site)
-        self.pool = pool
-        self.units = units
+        self.pool: Final = pool
+        self.units: Final = units
 
     def step(self, w: World, s: Session) -> bool:
         pool = self.pool.resolve(w)
@@ -265,7 +265,7 @@ class DropStatement(Statement):
 
     def __init__(self, site: int, pool: PoolReference) -> None:
         super().__init__(site)
-        self.pool = pool
+        self.pool: Final = pool
 
     def step(self, w: World, s: Session) -> bool:
         s.next_statement = self.following
@@ -281,7 +281,7 @@ class ReleaseStatement(Statement):
 
     def __init__(self, site: int, pool: PoolReference) -> None:
         super().__init__(site)
-        self.pool = pool
+        self.pool: Final = pool
 
     def step(self, w: World, s: Session) -> bool:
         s.next_statement = self.following
@@ -306,8 +306,8 @@ class LoadStatement(Statement):
 
     def __init__(self, site: int, pool: PoolReference, tokens: Expression) -> None:
         super().__init__(site)
-        self.pool = pool
-        self.tokens = tokens
+        self.pool: Final = pool
+        self.tokens: Final = tokens
 
     def step(self, w: World, s: Session) -> bool:
         s.next_statement = self.following
@@ -329,8 +329,8 @@ class RunStatement(Statement):
 
     def __init__(self, site: int, stage: StageReference, work: Expression) -> None:
         super().__init__(site)
-        self.stage = stage
-        self.work = work
+        self.stage: Final = stage
+        self.work: Final = work
 
     def step(self, w: World, s: Session) -> bool:
         reference = self.stage
@@ -353,10 +353,10 @@ class TokensStatement(Statement):
         self, site: int, stage: StageReference, work: Expression, is_decode: bool, growing: PoolReference | None
     ) -> None:
         super().__init__(site)
-        self.stage = stage
-        self.work = work
+        self.stage: Final = stage
+        self.work: Final = work
         self.is_decode = is_decode
-        self.growing = growing
+        self.growing: Final = growing
 
     def step(self, w: World, s: Session) -> bool:
         stage = self.stage.resolve(w)
@@ -395,8 +395,8 @@ class FlowStatement(Statement):
 
     def __init__(self, site: int, stages: list[StageReference], work: Expression) -> None:
         super().__init__(site)
-        self.stages = stages
-        self.work = work
+        self.stages: Final = stages
+        self.work: Final = work
 
     def step(self, w: World, s: Session) -> bool:
         held: list[SharedStage] = []
@@ -419,7 +419,7 @@ class BranchStatement(Statement):
 
     def __init__(self, site: int, guard: Expression) -> None:
         super().__init__(site)
-        self.guard = guard
+        self.guard: Final = guard
         self.otherwise: Statement = self
 
     def step(self, w: World, s: Session) -> bool:
@@ -456,8 +456,8 @@ class ChooseStatement(Statement):
     def __init__(self, site: int, slot: int, bound: Expression, keys: list[Expression]) -> None:
         super().__init__(site)
         self.slot: i64 = slot
-        self.bound = bound
-        self.keys = keys
+        self.bound: Final = bound
+        self.keys: Final = keys
 
     def step(self, w: World, s: Session) -> bool:
         s.next_statement = self.following

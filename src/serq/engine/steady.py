@@ -60,13 +60,13 @@ class SteadyDecodes:
         self.block: i64 = 1
         self.block_units = 1.0
         self.tick = 0.0  # a whole number
-        self.jobs = ResidentLine()
+        self.jobs: Final = ResidentLine()
         self.kv = 0.0
         self.finish_sum = 0.0
         self.in_flight = False
         self.phase: i64 = 0  # of the tick: its remainder by the block
         self.crossings: vec[float] = vec[float]([0.0])  # how many cross an edge at the ticks of each phase
-        self.wakes = TimingWheel()  # when a job finishes, or first fills what it was given at its admission
+        self.wakes: Final = TimingWheel()  # when a job finishes, or first fills what it was given at its admission
 
     def set_memory(self, memory: Pool | None) -> None:
         """Learn the blocks of the engine's memory."""

@@ -43,7 +43,7 @@ class IterationEnd(Event):
 
     def __init__(self, stage: StepEngine) -> None:
         super().__init__()
-        self.stage = stage
+        self.stage: Final = stage
 
     def fire(self, world: World) -> None:
         stage = self.stage
@@ -74,13 +74,13 @@ class StepEngine(Stage):
         self.fixed_budget = 0.0
         self.fixed_chunk = 0.0
         self.serving_order = ADMISSION_ORDER
-        self.steady = SteadyDecodes()
+        self.steady: Final = SteadyDecodes()
         self.has_spill = False  # its growth may send work to another stage
         self.odd_count = 0  # residents that are not in whole numbers
         self.newcomers_from: i64 = 0  # the place in the batch of the first who was admitted into it
         # the state
-        self.loose = ResidentLine()  # the residents but the steady ones
-        self.batch = Batch()
+        self.loose: Final = ResidentLine()  # the residents but the steady ones
+        self.batch: Final = Batch()
         self.waiting_count: i64 = 0  # in the lines it serves
         self.is_running = False
         self.is_forming = False
@@ -91,7 +91,7 @@ class StepEngine(Stage):
         self.scanned: Job | None = None  # the last of those looked at, from the front, in the iteration being formed
         self.instant = -1.0
         self.instant_count = 0
-        self.iteration_end = IterationEnd(self)
+        self.iteration_end: Final = IterationEnd(self)
         self.log: IterationLog | None = None  # of a run that is watched
 
     # ----------------------------------------------------------------------------------------------- residents

@@ -14,6 +14,8 @@ Letters 4, 1975): d-ary heaps; A. LaMarca and R. E. Ladner, "The influence of ca
 
 from __future__ import annotations
 
+from typing import Final
+
 from librt.vecs import append, vec
 from mypy_extensions import i64
 
@@ -27,7 +29,7 @@ class TagHeap:
         self.size: i64 = 0
         self.tags = vec[float]()
         self.slots = vec[i64]()
-        self.jobs: list[Job] = []  # by slot; a free slot keeps the job it had
+        self.jobs: Final[list[Job]] = []  # by slot; a free slot keeps the job it had
         self.free_slots = vec[i64]()
         self.free_count: i64 = 0
 

@@ -31,8 +31,8 @@ class ExplicitTurn:
     """The attributes one turn of an explicit session loads."""
 
     def __init__(self, slots: list[int], values: list[float]) -> None:
-        self.slots = slots
-        self.values = values
+        self.slots: Final = slots
+        self.values: Final = values
 
 
 class ExplicitSession:
@@ -40,9 +40,9 @@ class ExplicitSession:
 
     def __init__(self, at: float, slots: list[int], values: list[float], turns: list[ExplicitTurn]) -> None:
         self.at = at
-        self.slots = slots
-        self.values = values
-        self.turns = turns
+        self.slots: Final = slots
+        self.values: Final = values
+        self.turns: Final = turns
 
 
 class Workload:

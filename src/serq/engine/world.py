@@ -67,17 +67,17 @@ class World:
         # the clock and what comes
         self.now = 0.0
         self.is_warm = False
-        self.calendar = Calendar()
+        self.calendar: Final = Calendar()
         self.ready_first: Session | None = None  # the next ones are `behind`
         self.ready_last: Session | None = None  # None while one at most is ready
         # the parts
         self.first_statement: Statement = EndStatement(-1)
-        self.pools: list[Pool] = []
-        self.stages: list[Stage] = []
+        self.pools: Final[list[Pool]] = []
+        self.stages: Final[list[Stage]] = []
         self.first_settling: Stage | None = None  # of the ps and step stages, in the order declared
         self.has_settling = False  # whether there is one, or a shared stage
-        self.sharing = Sharing(is_maxmin)
-        self.workload = Workload()
+        self.sharing: Final = Sharing(is_maxmin)
+        self.workload: Final = Workload()
         self.observes: list[ObserveResult] = []
         self.gauges: list[GaugeResult] = []
         self.attribute_count = 4
@@ -96,7 +96,7 @@ class World:
         self.records_samples = False
         self.sink: SampleSink | None = None
         # the moment
-        self.nobody = Session(-1, 4, self.first_statement)
+        self.nobody: Final = Session(-1, 4, self.first_statement)
         self.session: Session | None = None
         self.running: Session | None = None  # whose statements ran last, where entries are ranked
         self.attributes: vec[float] = self.nobody.attributes
@@ -118,10 +118,10 @@ class World:
         self.last = 0.0
         self.waiting = 0.0
         # random streams of the run
-        self.arrival_stream = Stream(purpose_state(seed, ARRIVALS))
-        self.eviction_stream = Stream(purpose_state(seed, EVICTION))
-        self.trace_stream = Stream(purpose_state(seed, TRACE_CHOICE))
-        self.stage_stream = Stream(purpose_state(seed, STAGE))
+        self.arrival_stream: Final = Stream(purpose_state(seed, ARRIVALS))
+        self.eviction_stream: Final = Stream(purpose_state(seed, EVICTION))
+        self.trace_stream: Final = Stream(purpose_state(seed, TRACE_CHOICE))
+        self.stage_stream: Final = Stream(purpose_state(seed, STAGE))
         self.session_state: i64 = purpose_state(seed, SESSION)
         self.workload_state: i64 = purpose_state(seed, WORKLOAD)
         self.turn_stream: Stream | None = None
@@ -135,7 +135,7 @@ class World:
         self.live_count: i64 = 0
         self.live_at_warmup: i64 = 0
         self.arrivals_at_warmup: i64 = 0
-        self.live = TimeAverage()
+        self.live: Final = TimeAverage()
         self.arrivals: i64 = 0
         self.ended: i64 = 0
         self.turns: i64 = 0
