@@ -89,12 +89,16 @@ def test_the_readme_prints_what_a_run_prints(
 FENCE = re.compile(r"^```([a-z]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def test_the_python_of_the_reference_prints_what_it_says(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+@pytest.mark.parametrize("name_of_page", ["docs/reference/python.md", "docs/guide.md"])
+def test_the_python_of_a_page_prints_what_it_says(
+    name_of_page: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     """Fence after fence in one namespace; a `text` fence is what the Python before it prints."""
     monkeypatch.chdir(ROOT)
-    page = ROOT / "docs/reference/python.md"
+    page = ROOT / name_of_page
     names: dict[str, object] = {}
     text = written = page.read_text(encoding="utf-8")
     printed = ""
