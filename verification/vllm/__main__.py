@@ -201,7 +201,10 @@ def _side(options: argparse.Namespace) -> tuple[Scenario, str, Answer]:
     if options.against != "recorded":
         raise LookupError(f"`--against {options.against}`: a scenario is held against `recorded` or `live`")
     if not known:
-        raise LookupError(f"no recorded scenario, and no file with recorded answers, is called `{options.scenario}`")
+        cure = "; `--against live` asks the scheduler itself" if Path(options.scenario).exists() else ""
+        raise LookupError(
+            f"no recorded scenario, and no file with recorded answers, is called `{options.scenario}`{cure}"
+        )
     release = options.release or known[0].release
     same_rules = [r for r in known if r.release == release] or [
         r for r in known if rules_of(r.release) == rules_of(release)

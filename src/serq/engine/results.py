@@ -156,6 +156,7 @@ class RunNote:
     count : how many sessions the note stands for (the first few have one each, the last stands for the rest too; a
         session at the head of a line stands for those behind it)
     blocks_run : whether the run could not go on because of it (`--strict` fails)
+    holds_on : whether it waits to grow to what the pool has, and others hold theirs, for the pool preempts nobody
     standing : of the sessions a "stuck" note counts, those that never got further to the end of the run
     """
 
@@ -180,6 +181,7 @@ class RunNote:
         self.since = since
         self.count = count
         self.blocks_run = blocks_run
+        self.holds_on = False
         self.standing = 0
         self.turn = 0
         self.cap = 0.0

@@ -19,6 +19,7 @@ from serq.engine.checks import check_world
 from serq.engine.expressions import Expression
 from serq.engine.iteration_log import IterationLog
 from serq.engine.pool import Pool
+from serq.engine.preemption import PREEMPT_NONE
 from serq.engine.results import PoolResult, RunError, RunNote, RunResult, StageResult, shown
 from serq.engine.session import Session
 from serq.engine.step_engine import StepEngine
@@ -274,7 +275,9 @@ class Simulation:
                 growing = grower.growing
                 assert growing is not None
                 if len(named) < BLOCKED_NAMED_MAX:
-                    named.append(self._note(grower, pool, grower.waits_at, grower.growth_target - growing.amount))
+                    note = self._note(grower, pool, grower.waits_at, grower.growth_target - growing.amount)
+                    note.holds_on = pool.preempt_rule == PREEMPT_NONE and grower.growth_target <= pool.cap
+                    named.append(note)
                 else:
                     others += 1
                 grower = grower.behind

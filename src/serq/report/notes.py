@@ -165,7 +165,8 @@ def _message(note: RunNote, pool: str, stage: str) -> str:
     there = (
         f"which has {cap} in all: it never fits" if note.units > note.cap else f"of which {available} of {cap} are free"
     )
+    cure = f"; a `preempt` rule on `{pool}` would have another make room" if note.holds_on else ""
     return (
         f"nothing can move any more since t = {since}{ended}: {session} waits for {units} units of `{pool}`, "
-        f"{there}{others}"
+        f"{there}{others}{cure}"
     )

@@ -76,6 +76,7 @@ def test_growers_that_wait_for_one_another_are_noted() -> None:
         ("blocked", 0, "m", 1.0, 0.0),
         ("blocked", 1, "m", 1.0, 0.0),
     ]
+    assert all("a `preempt` rule on `m` would have another make room" in note.message for note in found)
 
 
 def test_a_preemption_cycle_is_noted() -> None:
