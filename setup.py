@@ -6,8 +6,8 @@ native. The same files run uncompiled, with the same results bit for bit (`-ffp-
 fused), about twenty times slower.
 
 With gcc it is compiled twice: the first time to count its branches while the examples run (`benchmarks/train.py`), the
-second time with what was counted, 1.05 to 1.15 times as fast (docs/design/0011). `SERQ_PROFILE=0` leaves that out, for
-half a minute less.
+second time with what was counted, which is faster and takes longer to build (docs/design/0011). `SERQ_PROFILE=0` leaves
+that out.
 
 Fallback: with `SERQ_PURE=1`, without mypy, or without a C compiler that finds Python's headers, the package is
 installed as plain Python. `serq --version` tells which of the two is installed.

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from serq.version import VERSION as __version__
 
-TYPE_CHECKING = False  # as `typing` has it, which `serq.cli.process` loads when it has made room for it
+TYPE_CHECKING = False  # as in `typing`, which is loaded after the collector rests (`cli/process.py`)
 if TYPE_CHECKING:
     from typing import Any
 

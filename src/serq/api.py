@@ -24,7 +24,7 @@ from serq.engine.results import RunError, RunResult
 from serq.errors import RunFailed
 from serq.expand import load_beside, load_nothing
 from serq.ir import model as ir
-from serq.ir.document import encode_program
+from serq.ir.write_json import encode_program
 from serq.link.linked import LinkedProgram
 from serq.lint import find_remarks
 from serq.records import dataclass, field, replace
@@ -381,6 +381,10 @@ def _overridden(compiled: pipeline.Compiled, overrides: Overrides) -> pipeline.C
     if overrides.trace is not None and compiled.program.workload.trace is None:
         message = "`--trace` replaces the trace of a program, and this one has none"
         raise ProgramError([error("trace-not-used", message, compiled.place_of("$.workload"), "has no `trace`")])
+    if overrides.trace is not None and any("\ud800" <= character <= "\udfff" for character in overrides.trace):
+        shown = overrides.trace.encode(errors="backslashreplace").decode()
+        message = f"the trace `{shown}` cannot be read: its name is not UTF-8, and the IR of the program names it"
+        raise ProgramError([error("trace-not-readable", message, None)])
     given = {name: getattr(overrides, name) for name in RUN_BLOCK}
     run = {name: float(value) for name, value in given.items() if value is not None}
     return pipeline.with_overrides(compiled, run, overrides.trace)

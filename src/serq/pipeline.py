@@ -76,7 +76,7 @@ def compile_text(source: SourceFile, loader: Loader, sets: Expressions, definiti
 
 def compile_ir(source: SourceFile) -> Compiled:
     """IR JSON into IR."""
-    from serq.ir.codec import decode_program  # msgspec is loaded by those who read JSON
+    from serq.ir.read_json import decode_program  # msgspec is loaded by those who read JSON
 
     return Compiled(decode_program(source.text, source.name), {}, source.name)
 

@@ -1,16 +1,17 @@
 """`dataclass`, at a tenth of its start-up cost.
 
-The tree, the IR, the linked program and the diagnostics are about 150 frozen, slotted classes. The standard decorator
-writes and compiles five methods for each when it is imported, 0.3–0.5 ms a class: more time than a small `serq run` may
-take altogether; and its module loads `inspect`, 7 ms. The one here needs no module, shares the methods that need no
-text of their own, and writes the `__init__` of a class once it has been called a few times, 0.03 ms a class.
+The tree, the IR, the linked program and the diagnostics are well over a hundred frozen, slotted classes. The standard
+decorator writes and compiles five methods for each when it is imported, 0.3–0.5 ms a class: more time than a small
+`serq run` may take altogether; and its module loads `inspect`, 7 ms. The one here loads nothing that is not loaded
+anyway, shares the methods that need no text of their own, and writes the `__init__` of a class once it has been called
+a few times, 0.03 ms a class.
 
 Input: a class with annotations. Output: the class with slots, as `dataclasses.dataclass(frozen=…, slots=True)` would
 give it: the standard library's `fields`, `replace`, `is_dataclass`, `match`, `pickle` and `copy` work on it, and so do
 `fields` and `replace` from here, which are quicker. Type checkers see the standard ones.
 
-Invariants: only the options below exist; whatever else the standard decorator knows is a TypeError, never a silent
-difference.
+Invariants: only the options below exist; whatever else the standard decorator knows (`InitVar`, a field of its own) is
+a TypeError when the class is made, and what the standard one refuses is refused as there.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import KeysView
     from dataclasses import MISSING, dataclass, field, fields, replace
 
-    def names(record: object) -> Iterable[str]:
+    def names(record: object) -> KeysView[str]:
         """Give the names of the fields of a record or its class, in order."""
 else:
     from operator import attrgetter
@@ -55,8 +56,11 @@ else:
 
     def replace(record, /, **changes):
         """Give a record with some attributes changed."""
-        for name, made in record.__record_fields__.items():
-            if made.init and name not in changes:
+        for name, said in record.__record_fields__.items():
+            if not said.init:
+                if name in changes:
+                    raise ValueError(f"field {name} is declared with init=False, it cannot be specified with replace()")
+            elif name not in changes:
                 changes[name] = getattr(record, name)
         return type(record)(**changes)
 
@@ -85,58 +89,78 @@ else:
         namespace = dict(cls.__dict__)
         own = []
         for name, annotation in cls.__annotations__.items():
-            if "ClassVar[" in str(annotation):
+            kind = str(annotation).rpartition(".")[2] if "[" not in str(annotation) else str(annotation)
+            if "ClassVar[" in kind or kind == "ClassVar":
                 continue
-            made = namespace.pop(name, MISSING)
-            if not isinstance(made, Field):
-                if hasattr(made, "default_factory"):
+            if "InitVar" in kind:
+                raise TypeError(f"`{name}`: a record has no InitVar")
+            said = namespace.pop(name, MISSING)
+            if not isinstance(said, Field):
+                if hasattr(said, "default_factory"):
                     raise TypeError(f"`{name}` is a field of another library")
-                made = Field(made, MISSING, True, True, True)
-            made.name, made.type, made.kw_only = name, annotation, kw_only
+                said = Field(said, MISSING, True, True, True)
+            if said.default is not MISSING and type(said.default).__hash__ is None:
+                raise ValueError(f"mutable default {type(said.default)} for field {name} is not allowed")
+            said.name, said.type, said.kw_only = name, annotation, kw_only
             if name not in known:
                 own.append(name)
-            known[name] = made
+            known[name] = said
+        _check_order(known)
         namespace.pop("__dict__", None)
         namespace.pop("__weakref__", None)
         namespace["__slots__"] = tuple(own)
         namespace["__qualname__"] = cls.__qualname__
         namespace["__record_fields__"] = known
         namespace["__dataclass_fields__"] = _StandardFields()
-        namespace["__match_args__"] = tuple([name for name, made in known.items() if made.init and not made.kw_only])
+        namespace["__match_args__"] = tuple([name for name, said in known.items() if said.init and not said.kw_only])
         namespace["__getstate__"], namespace["__setstate__"] = _getstate, _setstate
         namespace.setdefault("__repr__", _repr)
         if frozen:
             namespace["__setattr__"], namespace["__delattr__"] = _refuse_to_set, _refuse_to_delete
         if eq:
-            key = _key([name for name, made in known.items() if made.compare])
+            key = _key([name for name, said in known.items() if said.compare])
+            # Python sets the hash of a class with an `__eq__` of its own to None
+            if namespace.get("__hash__") is None:
+                namespace["__hash__"] = _hashing(key) if frozen else None
             namespace.setdefault("__eq__", _equality(key))
-            namespace["__hash__"] = _hashing(key) if frozen else None
+        namespace["__replace__"] = replace
         record = type(cls)(cls.__name__, cls.__bases__, namespace)
         record.__init__ = _first_init(record)
         return record
 
+    def _check_order(known: dict[str, Field]) -> None:
+        """Refuse what no `__init__` can be written of."""
+        has_default = False
+        for name, said in known.items():
+            if not said.init or said.kw_only:
+                continue
+            if said.default is not MISSING or said.default_factory is not MISSING:
+                has_default = True
+            elif has_default:
+                raise TypeError(f"non-default argument {name!r} follows default argument")
+
     class _StandardFields:
         """`__dataclass_fields__`, made when the standard library asks for it."""
 
-        __slots__ = ("made",)
+        __slots__ = ("cache",)
 
         def __init__(self) -> None:
-            self.made = None
+            self.cache = None
 
         def __get__(self, record: Any, cls: type) -> dict[str, Any]:
-            if self.made is None:
-                self.made = {name: _standard(made) for name, made in cls.__record_fields__.items()}
-            return self.made
+            if self.cache is None:
+                self.cache = {name: _standard(said) for name, said in cls.__record_fields__.items()}
+            return self.cache
 
-    def _standard(made: Field) -> Any:
+    def _standard(said: Field) -> Any:
         import dataclasses
 
-        options = {"init": made.init, "repr": made.repr, "compare": made.compare}
+        options = {"init": said.init, "repr": said.repr, "compare": said.compare}
         for name in ("default", "default_factory"):
-            if getattr(made, name) is not MISSING:
-                options[name] = getattr(made, name)
+            if getattr(said, name) is not MISSING:
+                options[name] = getattr(said, name)
         standard = dataclasses.field(**options)
-        standard.name, standard.type, standard.kw_only = made.name, made.type, made.kw_only
+        standard.name, standard.type, standard.kw_only = said.name, said.type, said.kw_only
         standard._field_type = dataclasses._FIELD
         return standard
 
@@ -144,7 +168,7 @@ else:
         """Give an `__init__` for the first calls, which then has one written to take its place."""
         calls = 0
 
-        def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+        def __init__(self: Any, /, *arguments: Any, **named: Any) -> None:
             nonlocal calls
             calls += 1
             if calls > CALLS_BOUND or not _bind(self, cls, arguments, named):
@@ -162,15 +186,15 @@ else:
             return False
         given |= named
         bound = 0
-        for name, made in cls.__record_fields__.items():
-            if made.init and name in given:
+        for name, said in cls.__record_fields__.items():
+            if said.init and name in given:
                 value = given[name]
                 bound += 1
-            elif made.default is not MISSING:
-                value = made.default
-            elif made.default_factory is not MISSING:
-                value = made.default_factory()
-            elif made.init:
+            elif said.default is not MISSING:
+                value = said.default
+            elif said.default_factory is not MISSING:
+                value = said.default_factory()
+            elif said.init:
                 return False
             else:
                 continue
@@ -182,37 +206,40 @@ else:
         return True
 
     def _written_init(cls: type) -> Any:
-        names: dict[str, Any] = {"MISSING": MISSING}
+        """Write the `__init__`; `_bind` has to do the same."""
+        scope: dict[str, Any] = {"MISSING": MISSING}
         parameters, by_name, body = ["self"], [], []
-        for name, made in cls.__record_fields__.items():
+        for name, said in cls.__record_fields__.items():
             # a slot's own setter passes by the `__setattr__` that refuses
-            names[f"set_{name}"] = getattr(cls, name).__set__
+            scope[f"set_{name}"] = getattr(cls, name).__set__
             value = name
-            if made.default_factory is not MISSING:
-                names[f"make_{name}"] = made.default_factory
-                value = f"make_{name}() if {name} is MISSING else {name}" if made.init else f"make_{name}()"
-            elif made.default is not MISSING:
-                names[f"default_{name}"] = made.default
-                value = name if made.init else f"default_{name}"
-            elif not made.init:
+            if said.default_factory is not MISSING:
+                scope[f"make_{name}"] = said.default_factory
+                value = f"make_{name}() if {name} is MISSING else {name}" if said.init else f"make_{name}()"
+            elif said.default is not MISSING:
+                scope[f"default_{name}"] = said.default
+                value = name if said.init else f"default_{name}"
+            elif not said.init:
                 continue
             body.append(f" set_{name}(self, {value})")
-            if made.init:
-                after = "=MISSING" if made.default_factory is not MISSING else ""
-                after = f"=default_{name}" if made.default is not MISSING else after
-                (by_name if made.kw_only else parameters).append(f"{name}{after}")
+            if said.init:
+                after = "=MISSING" if said.default_factory is not MISSING else ""
+                after = f"=default_{name}" if said.default is not MISSING else after
+                (by_name if said.kw_only else parameters).append(f"{name}{after}")
         if by_name:
             parameters += ["*", *by_name]
         if hasattr(cls, "__post_init__"):
             body.append(" self.__post_init__()")
         text = f"def __init__({', '.join(parameters)}):\n" + ("\n".join(body) or " pass")
-        exec(text, names)
-        names["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
-        return names["__init__"]
+        exec(text, scope)
+        scope["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
+        return scope["__init__"]
 
-    def _key(names: list[str]) -> Any:
-        """Give what reads the attributes that instances are compared by."""
-        return attrgetter(*names) if names else lambda _: ()
+    def _key(compared: list[str]) -> Any:
+        """Give what reads the attributes that instances are compared by, as a tuple."""
+        if len(compared) > 1:
+            return attrgetter(*compared)
+        return (lambda record: (getattr(record, compared[0]),)) if compared else lambda record: ()
 
     def _equality(key: Any) -> Any:
         def __eq__(self: Any, other: Any) -> Any:
@@ -227,7 +254,7 @@ else:
         return __hash__
 
     def _repr(self: Any) -> str:
-        shown = [f"{name}={getattr(self, name)!r}" for name, made in self.__record_fields__.items() if made.repr]
+        shown = [f"{name}={getattr(self, name)!r}" for name, said in self.__record_fields__.items() if said.repr]
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
     def _refuse_to_set(self: Any, name: str, value: Any) -> None:

@@ -36,10 +36,8 @@ ALLOWED: dict[str, set[str]] = {
     "report": {"diagnostics", "engine.results", "statistics", "json_text"},
     "pipeline": {*STAGES, "engine.assemble", "engine.results", "engine"},
     "api": {*STAGES, "pipeline", "engine.results", "engine", "errors", "report", "version"},
-    "study": {"api", "diagnostics", "errors", "report", "statistics", "theory", "version", "pipeline"},
-    "plot": {"api", "report", "statistics", "study"},
-    "cli": {"api", "diagnostics", "engine", "errors", "plot", "report", "study", "syntax", "version"},
-    "serq": {"api", "diagnostics", "errors", "report", "study", "version"},
+    "cli": {"api", "diagnostics", "engine", "errors", "report", "syntax", "version"},
+    "serq": {"api", "diagnostics", "errors", "report", "version"},
     "__main__": {"cli"},
 }
 NAMED_MODULES = ("engine.results", "engine.assemble", "engine.refusals")
@@ -126,4 +124,4 @@ def test_a_run_imports_nothing_slow() -> None:
                 else []
             )
             found = slow.intersection(name.split(".")[0] for name in names)
-            assert not found or unit_of(module_of(path)) in {"study", "plot"}, f"{path}: {found}"
+            assert not found, f"{path}: {found}"

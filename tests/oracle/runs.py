@@ -6,6 +6,7 @@ Input: a `Case`. Output: the `Run` that `scenarios.differences` compares.
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import serq
 from oracle.scenarios import Case, Run, Sample, with_continue, with_unfit_wait
 from serq.api import Finished, Program
 from serq.ir import model as ir
-from serq.ir.document import encode_program
+from serq.ir.write_json import encode_program
 
 PROGRAMS = Path(__file__).resolve().parents[2] / "examples" / "oracle"
 DATA = Path(__file__).resolve().parent / "data"
@@ -70,7 +71,5 @@ def as_explicit_sessions(program: Program, case: Case) -> Program:
 
 
 def _with_sessions(program: ir.Program, sessions: tuple[ir.ExplicitSession, ...]) -> str:
-    from dataclasses import replace
-
     workload = replace(program.workload, arrive=ir.Explicit(sessions=sessions), trace=None)
     return encode_program(replace(program, workload=workload))

@@ -20,7 +20,7 @@ from properties.strategies import Outcome, outcome, outcome_of, programs
 from serq.diagnostics import SourceFile
 from serq.engine.assemble import assemble
 from serq.engine.results import RunError
-from serq.ir.document import encode_program
+from serq.ir.write_json import encode_program
 from serq.syntax import parse
 from serq.syntax.printer import print_program
 

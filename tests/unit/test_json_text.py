@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import math
 
@@ -29,7 +30,35 @@ def test_what_json_does_not_have_is_refused(value: float) -> None:
         json_text([value])
     with pytest.raises(TypeError):
         json_text({"a": {value}})
+    with pytest.raises(TypeError):
+        json_text({1: 2})
 
 
 def test_floats_may_be_written_in_another_way() -> None:
     assert json_text([1, 1.0, True], lambda value: f"{value:.3f}") == "[\n  1,\n  1.000,\n  true\n]"
+
+
+class Degrees(float):
+    """A float that shows itself in another way."""
+
+    def __repr__(self) -> str:
+        return f"{float(self)}°"
+
+
+class Answer(enum.IntEnum):
+    """An integer with a name."""
+
+    YES = 1
+
+
+def test_numbers_of_a_kind_of_their_own_are_numbers() -> None:
+    value = [Degrees(2.5), Answer.YES]
+    assert json_text(value) == json.dumps(value, indent=2)
+
+
+def test_depth_takes_no_calls() -> None:
+    """Far deeper than Python calls may be."""
+    value: object = {"end": 1}
+    for _ in range(50_000):
+        value = [value]
+    assert json_text(value).count("[") == 50_000

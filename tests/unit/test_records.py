@@ -9,7 +9,7 @@ import pickle
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -50,6 +50,8 @@ REFUSED: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...] = (
     ((1, 2), {"a": 2}),
     ((1, 2), {"d": 3}),
     ((1,), {"a": 1, "z": 1}),
+    ((), {"self": 1}),
+    ((), {"z": 2, "self": 1}),
 )
 
 
@@ -172,3 +174,92 @@ def test_what_is_not_supported_is_refused() -> None:
             """Has a field of the other library."""
 
             a: int = dataclasses.field(default=1)
+
+
+def _later_without_default(library: Any) -> None:
+    @library.dataclass(frozen=True, slots=True)
+    class _Made:
+        a: int = 1
+        b: int
+
+
+def _shared_list(library: Any) -> None:
+    @library.dataclass(frozen=True, slots=True)
+    class _Made:
+        a: list[int] = []  # noqa: RUF012
+
+
+@pytest.mark.parametrize("define", [_later_without_default, _shared_list])
+def test_a_class_that_cannot_be_right_is_refused_when_it_is_made(define: Any) -> None:
+    """Not at the first call, nor at the seventh; in the words of the standard decorator."""
+    said = []
+    for library in (records, dataclasses):
+        with pytest.raises((TypeError, ValueError)) as caught:
+            define(library)
+        said.append((caught.type, str(caught.value).split(" is not allowed")[0]))
+    assert said[0] == said[1]
+
+
+def test_what_belongs_to_the_class_is_no_attribute() -> None:
+    """With brackets or without; what would be an argument and no attribute does not exist here."""
+    for library in (records, dataclasses):
+
+        @library.dataclass(frozen=True, slots=True)
+        class Made:
+            """A record."""
+
+            shared: ClassVar[int] = 1
+            bare: ClassVar = 2
+            a: int
+
+        assert Made(3).a == 3 and Made.shared + Made.bare == 3 and Made.__match_args__ == ("a",)
+    with pytest.raises(TypeError, match="InitVar"):
+
+        @records.dataclass(frozen=True, slots=True)
+        class _Other:
+            a: dataclasses.InitVar[int]
+
+
+def test_a_hash_of_ones_own_stays() -> None:
+    for library in (records, dataclasses):
+
+        @library.dataclass(frozen=True, slots=True)
+        class Made:
+            """A record."""
+
+            a: int
+
+            def __hash__(self) -> int:
+                return 7
+
+        @library.dataclass(frozen=True, slots=True)
+        class Other:
+            """A record."""
+
+            a: int
+
+            def __eq__(self, other: object) -> bool:
+                return True
+
+        assert hash(Made(1)) == 7 and Other(1) == Other(2) and hash(Other(1)) == hash(Other(1))
+
+
+def test_one_attribute_is_compared_as_several_are() -> None:
+    """By identity first, as tuples are: a NaN equals itself."""
+    nan = float("nan")
+    for several in (False, True):
+
+        @records.dataclass(frozen=True, slots=True)
+        class Made:
+            """A record."""
+
+            a: float
+            b: int = records.field(default=0, compare=several)
+
+        assert Made(nan) == Made(nan) and hash(Made(1.0)) == hash(Made(1.0))
+
+
+def test_a_record_can_be_changed_by_the_newest_copy_module() -> None:
+    """`copy.replace`, from Python 3.13 on, asks for this method."""
+    one = pair(records, frozen=True)(1, 2)
+    assert one.__replace__(a=5) == dataclasses.replace(one, a=5)

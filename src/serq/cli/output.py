@@ -45,6 +45,8 @@ def abandon_stdout() -> None:
 
 def say(text: str) -> None:
     """Tell something on stderr; when that is closed, the exit code is all that is left to tell."""
+    if sys.stderr is None:
+        return
     try:
         sys.stderr.write(text)
         sys.stderr.flush()
@@ -67,4 +69,5 @@ def rendered(diagnostics: Iterable[Diagnostic], form: str) -> str:
         return render_concise(found)
     from serq.diagnostics.render_text import render_text
 
-    return render_text(found, colour=sys.stderr.isatty() and not os.environ.get("NO_COLOR"))
+    on_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return render_text(found, colour=on_terminal and not os.environ.get("NO_COLOR"))

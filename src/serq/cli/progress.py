@@ -22,10 +22,10 @@ PATIENCE = 1.0
 class ProgressBar(Progress):
     """Shows how far a run is; as a context it removes the bar however the run ends."""
 
-    def __init__(self, horizon: float, stream: TextIO) -> None:
+    def __init__(self, horizon: float, stream: TextIO | None) -> None:
         self.horizon = horizon
         self.stream = stream
-        self.shown = stream.isatty()
+        self.shown = stream is not None and stream.isatty()  # None: closed by whoever started us
         self.began_at = time.monotonic()
         self.bar: Bar | None = None
         self.task: TaskID | None = None

@@ -19,7 +19,7 @@ IR_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class IRNode:
-    """Base of all nodes. `TAG` is the member of a node's JSON object that tells its kind, and what it says."""
+    """Base of all nodes. `TAG` is the JSON member that tells a node's kind, and the kind; None where its place does."""
 
     TAG: ClassVar[tuple[str, str] | None] = None
 

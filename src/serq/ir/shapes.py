@@ -3,7 +3,7 @@
 Input: the records of `model.py`, of which each `Struct` here is made: same name, fields, defaults and words. Output:
 `PROGRAM`, to give to msgspec, and `as_records`, from what msgspec read to the program it stands for.
 
-Invariant: loaded by `codec.py` alone, when JSON is read or its schema written.
+Invariant: loaded by `read_json.py` alone, when JSON is read or its schema written.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ __all__ = ["PROGRAM", "Literal", "as_records"]  # annotations of the nodes are r
 def _shape(node: type[ir.IRNode], known: dict[type, type[msgspec.Struct]]) -> type[msgspec.Struct]:
     """Make the `Struct` of a node."""
     parts: list[tuple[str, Any] | tuple[str, Any, Any]] = []
-    for made in fields(node):
-        if made.default_factory is not MISSING:
-            parts.append((made.name, made.type, msgspec.field(default_factory=made.default_factory)))
-        elif isinstance(made.default, ir.IRNode):
-            parts.append((made.name, made.type, known[type(made.default)]()))  # a node without fields
-        elif made.default is not MISSING:
-            parts.append((made.name, made.type, made.default))
+    for field in fields(node):
+        if field.default_factory is not MISSING:
+            parts.append((field.name, field.type, msgspec.field(default_factory=field.default_factory)))
+        elif isinstance(field.default, ir.IRNode):
+            parts.append((field.name, field.type, known[type(field.default)]()))  # a node without fields
+        elif field.default is not MISSING:
+            parts.append((field.name, field.type, field.default))
         else:
-            parts.append((made.name, made.type))
+            parts.append((field.name, field.type))
     tag_field, tag = node.TAG or (None, None)
     return msgspec.defstruct(
         node.__name__,
@@ -41,7 +41,7 @@ def _shape(node: type[ir.IRNode], known: dict[type, type[msgspec.Struct]]) -> ty
         forbid_unknown_fields=True,
         tag_field=tag_field,
         tag=tag,
-        kw_only=any(made.kw_only for made in fields(node)),
+        kw_only=any(field.kw_only for field in fields(node)),
     )
 
 

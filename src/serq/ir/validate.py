@@ -96,7 +96,8 @@ def _name(name: str, path: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _tag(node: ir.IRNode) -> str:
-    return "" if node.TAG is None else node.TAG[1]
+    assert node.TAG is not None
+    return node.TAG[1]
 
 
 def version_message(version: object) -> str:

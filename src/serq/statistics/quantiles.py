@@ -44,7 +44,7 @@ def nearest_rank(values: Iterable[float], fraction: float) -> float:
     Notes
     -----
     An evenly spaced probe is sorted, a threshold a little below the wanted rank is read from it, and only the samples
-    at or above the threshold are sorted: about 2 % of them for the 0.99 quantile. When the probe misled (too few
+    at or above the threshold are sorted: 3 to 8 % of them for the 0.99 quantile. When the probe misled (too few
     samples reach the threshold) the threshold moves down the probe; its least value and at last everything end the
     search, so the result never depends on luck. O(n) comparisons and O((1 − fraction) n log n) for the sort, in the
     usual case.

@@ -49,7 +49,7 @@ def read_trace(path: str, named_at: Place | None = None) -> Trace:
     try:
         with open(path, "rb") as file:
             content = file.read()
-    except OSError as problem:
+    except (OSError, ValueError) as problem:  # ValueError: a null character in the path
         raise ProgramError([_unreadable(path, _reason(problem), named_at)]) from None
     try:
         text = content.decode("utf-8-sig")
@@ -226,8 +226,8 @@ def _complaint(cell: str) -> str:
     return ""
 
 
-def _reason(problem: OSError) -> str:
-    return (problem.strerror or str(problem)).lower()
+def _reason(problem: OSError | ValueError) -> str:
+    return (getattr(problem, "strerror", None) or str(problem)).lower()
 
 
 def _unreadable(path: str, reason: str, named_at: Place | None) -> Diagnostic:

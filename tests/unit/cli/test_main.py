@@ -289,3 +289,23 @@ def test_a_full_disk_is_told(program: str) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run([sys.executable, "-m", "serq", "ir", program], stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 1 and b"stdout cannot be written" in done.stderr
+
+
+def test_a_run_needs_no_stderr(program: str) -> None:
+    """Closed by whoever started us: the report is printed, and what would be said there is not."""
+    command = f'exec "{sys.executable}" -m serq run "{program}" 2>&-'
+    done = subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE)
+    assert done.returncode == 0 and b"horizon" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["a\0b.csv", "t\udcff.csv"])
+@pytest.mark.parametrize("command", [["ir"], ["run", "--json"]])
+def test_a_trace_that_has_no_name_in_the_ir_is_refused(
+    name: str, command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A null character is in no path, half a character in no text."""
+    program = tmp_path / "a.sq"
+    program.write_text('workload { trace "t.csv"; arrive batch(1); } session { turn; end; } run { horizon 1; }')
+    assert main([command[0], str(program), "--trace", name, *command[1:]]) == 1
+    out, err = capsys.readouterr()
+    assert out == "" and "trace-not-readable" in err

@@ -35,7 +35,7 @@ SLOW = (
 )
 """Modules that a run has no use for; together they take longer than the run."""
 
-OURS = ("diagnostics.layout", "expand.passes", "ir.codec", "ir.shapes", "syntax.printer", "workload.traces")
+OURS = ("diagnostics.layout", "expand.passes", "ir.read_json", "ir.shapes", "syntax.printer", "workload.traces")
 """Modules of ours that this run has no use for: it has a text, no sugar, no trace and no fault."""
 
 

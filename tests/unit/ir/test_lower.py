@@ -8,10 +8,10 @@ import pytest
 from serq.diagnostics import ProgramError, SourceFile
 from serq.expand import expand, load_beside
 from serq.ir import model as ir
-from serq.ir.codec import decode_program
-from serq.ir.document import encode_program
 from serq.ir.lower import Lowered, lower
+from serq.ir.read_json import decode_program
 from serq.ir.validate import validate
+from serq.ir.write_json import encode_program
 from serq.syntax import parse, parse_expression
 
 ROOT = Path(__file__).resolve().parents[3]

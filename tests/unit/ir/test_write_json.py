@@ -6,11 +6,14 @@ import json
 import struct
 
 import msgspec
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from serq.ir import model as ir
-from serq.ir.document import encode_program
+from serq.ir.read_json import decode_program
+from serq.ir.validate import MAX_DEPTH
+from serq.ir.write_json import encode_program
 from unit.ir import strategies
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -67,3 +70,25 @@ def test_a_default_that_was_written_is_no_other_document() -> None:
     )
     left_out = ir.Program(version=1, workload=ir.Workload(), session=(), run=ir.RunBlock(horizon=1.0))
     assert encode_program(written) == encode_program(left_out)
+
+
+@pytest.mark.parametrize("form", ["loop", "branch", "call"])
+def test_a_program_as_deep_as_programs_may_be_is_written_and_read(form: str) -> None:
+    """Bodies in bodies, arguments in arguments: `serq ir` prints what `serq check` takes."""
+    value: object = 1.0
+    body: object = [{"do": "end"}]
+    for _ in range(MAX_DEPTH - 10):
+        if form == "call":
+            value = {"kind": "call", "function": "min", "args": [value, 2.0]}
+        elif form == "loop":
+            body = [{"do": "loop", "body": body}]
+        else:
+            body = [{"do": "branch", "guard": 1.0, "then": body}]
+    given = {
+        "version": 1,
+        "workload": {"arrive": {"kind": "batch", "count": 1.0}},
+        "session": [{"do": "set", "name": "x", "value": value}, *body],  # type: ignore[misc]
+        "run": {"horizon": 1.0},
+    }
+    text = encode_program(decode_program(json.dumps(given)))
+    assert json.loads(text) == given

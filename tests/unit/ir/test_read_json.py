@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from serq.diagnostics import ProgramError
 from serq.ir import model as ir
-from serq.ir.codec import decode_program, schema
-from serq.ir.document import encode_program
+from serq.ir.read_json import decode_program, schema
+from serq.ir.write_json import encode_program
 from unit.ir import strategies
 
 SCHEMA = Path(ir.__file__).with_name("ir.schema.json")
@@ -121,7 +121,7 @@ def test_depth_within_the_limit_is_read() -> None:
 
 
 def test_the_published_schema_is_current() -> None:
-    """`ir.schema.json` is what the model says; write it anew with `python -m serq.ir.codec`."""
+    """`ir.schema.json` is what the model says; write it anew with `python -m serq.ir.read_json`."""
     assert json.loads(SCHEMA.read_text(encoding="utf-8")) == schema()
 
 

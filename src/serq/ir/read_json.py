@@ -1,9 +1,8 @@
-"""The JSON form of the IR, read; `document.py` writes it.
+"""The JSON form of the IR, read; `write_json.py` writes it.
 
 Input: any text or bytes whatever. Output: a valid `Program`, or `ProgramError` at the JSON path that is at fault.
 msgspec does it; only those who give JSON load this module.
-Invariants: decode(encode(p)) == p; the same program gives the same text; what is written needs no other reader than one
-that knows `ir.schema.json`.
+Invariants: decode(encode(p)) == p; what is written needs no other reader than one that knows `ir.schema.json`.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def decode_program(content: str | bytes, document: str = "<ir>") -> ir.Program:
     try:
         program = as_records(msgspec.convert(value, PROGRAM))
     except (msgspec.ValidationError, RecursionError) as problem:
-        raise ProgramError([_shape(problem, document)]) from None
+        raise ProgramError([_misfit(problem, document)]) from None
     validate(program, document)
     return program
 
@@ -176,7 +175,7 @@ def _not_json(reason: str, document: str) -> Diagnostic:
     return error("ir-not-json", f"`{document}` is not JSON: {reason}", Path("$", document))
 
 
-def _shape(problem: Exception, document: str) -> Diagnostic:
+def _misfit(problem: Exception, document: str) -> Diagnostic:
     """Word what the decoder found, with the path in the form the rest of the IR uses."""
     if isinstance(problem, RecursionError):
         return error("nesting-too-deep", f"the program is nested more than {MAX_DEPTH} forms deep", Path("$", document))
