@@ -146,19 +146,16 @@ class BuildEngine(build_ext):
         if engine is None or not self._may_profile(engine):
             super().build_extensions()
             return
-        self.force = True  # not what is there from a build before
-        compile_args, link_args = engine.extra_compile_args, engine.extra_link_args
-        engine.extra_compile_args = [*compile_args, "-fprofile-generate"]
-        engine.extra_link_args = [*link_args, "-fprofile-generate"]
-        super().build_extensions()
-        engine.extra_compile_args, engine.extra_link_args = compile_args, link_args
+        plain = engine.extra_compile_args, engine.extra_link_args
         try:
-            self._train()
+            self._train(engine)
             # what the training did not reach is compiled as ever, not for size
-            engine.extra_compile_args = [*compile_args, "-fprofile-use", "-fprofile-partial-training"]
-        except (OSError, subprocess.SubprocessError, LookupError) as problem:
+            engine.extra_compile_args = [*plain[0], "-fprofile-use", "-fprofile-partial-training"]
+            super().build_extensions()
+        except Exception as problem:
             say(f"the engine is compiled without a profile: {problem}")
-        self.build_extension(engine)
+            engine.extra_compile_args = plain[0]
+            super().build_extensions()
 
     def _may_profile(self, engine: Extension) -> bool:
         """Tell whether there is something to compile, and a way to profile it."""
@@ -167,17 +164,26 @@ class BuildEngine(build_ext):
         built = Path(self.get_ext_fullpath(engine.name))
         return self.force or not built.exists() or any(_is_newer(source, built) for source in engine.sources)
 
-    def _train(self) -> None:
-        """Run the training on the engine as it was built: gcc leaves what it counts beside the object file."""
+    def _train(self, engine: Extension) -> None:
+        """Run the training on an engine that counts: gcc leaves the counts beside the object file.
+
+        That engine is built apart, so that one who interrupts this finds none where an installation looks for it.
+        """
         objects = Path(self.build_temp)
         for old in objects.rglob("*.gcda"):
             old.unlink()
+        plain = engine.extra_compile_args, engine.extra_link_args
+        build_lib = self.build_lib
         with tempfile.TemporaryDirectory() as folder:
             package = Path(folder) / "src"
             shutil.copytree(ROOT / "src", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-            for extension in self.extensions:
-                built = Path(self.get_ext_fullpath(extension.name))
-                shutil.copy(built, package.joinpath(*extension.name.split(".")[:-1]))
+            engine.extra_compile_args, engine.extra_link_args = ([*args, "-fprofile-generate"] for args in plain)
+            self.build_lib = str(package)
+            try:
+                super().build_extensions()
+            finally:
+                self.build_lib = build_lib
+                engine.extra_compile_args, engine.extra_link_args = plain
             paths = [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
             environment = dict(os.environ, PYTHONPATH=os.pathsep.join(paths))
             command = [sys.executable, str(TRAINING)]

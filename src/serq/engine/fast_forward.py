@@ -262,7 +262,7 @@ def _run_steady(e: StepEngine, w: World) -> bool:
         calendar.scheduled_count += 1
         w.events += 1
         w.now = at
-        if steady.has_finished():
+        if steady.has_due():
             if e.finish_iteration(w):
                 return True
         else:

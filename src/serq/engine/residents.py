@@ -55,6 +55,14 @@ def is_before(one: Job, other: Job) -> bool:
     return one.job_number < other.job_number
 
 
+def put_in_order(jobs: list[Job]) -> None:
+    """Sort jobs by their admission; they mostly are."""
+    for i in range(1, len(jobs)):
+        if is_before(jobs[i], jobs[i - 1]):
+            jobs.sort(key=lambda job: (job.admission, job.job_number))
+            return
+
+
 class Batch:
     """The jobs an iteration serves one by one, in the order served; the list keeps its length for the next iteration.
 

@@ -200,21 +200,28 @@ class SteadyDecodes:
             self.phase = 0
         self.in_flight = True
 
-    def has_finished(self) -> bool:
-        """Tell whether somebody may still be taken out by `first_finished`."""
+    def has_due(self) -> bool:
+        """Tell whether somebody is done, or at an edge."""
         return self.wakes.due() is not None
 
-    def first_finished(self) -> Job | None:
-        """Take out one whose last token the iteration that ended has brought, or None; in no order."""
-        while True:
-            job = self.wakes.due()
-            if job is None:
-                return None
-            self.wakes.cancel(job)
-            if job.finish_tick <= self.tick:
-                self.leave(job)
-                return job
-            self._come_to_edge(job)
+    def take_finished(self) -> Job | None:
+        """Take out those whose last token the iteration that ended has brought, linked by `in_slot_behind`.
+
+        Mostly in the order of their admission. Who has only come to an edge is counted there.
+        """
+        finished: Job | None = None
+        job = self.wakes.take_due()
+        while job is not None:
+            due = job  # from here on no option: compiled, an option is counted at every use
+            job = due.in_slot_behind
+            if due.finish_tick <= self.tick:
+                self.leave(due)
+                due.in_slot_behind = finished
+                finished = due
+            else:
+                due.in_slot_behind = None
+                self._come_to_edge(due)
+        return finished
 
     # --------------------------------------------------------------------------------------------- observables
 

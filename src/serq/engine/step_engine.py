@@ -24,7 +24,7 @@ from serq.engine.iteration_log import IterationLog
 from serq.engine.orders import evaluate_keys, precedes
 from serq.engine.pool import GREW, PREEMPTED_ITSELF, Pool
 from serq.engine.preemption import PREEMPT_BY
-from serq.engine.residents import Batch, ResidentLine
+from serq.engine.residents import Batch, ResidentLine, put_in_order
 from serq.engine.results import RunError, shown
 from serq.engine.session import Allocation, Job, Session
 from serq.engine.stage import Stage
@@ -519,12 +519,12 @@ class StepEngine(Stage):
         steady = self.steady
         if steady.in_flight:
             steady.in_flight = False
-            done = steady.first_finished()
+            done = steady.take_finished()
             if done is not None:
-                done.is_resident = False
-                if any_loose or steady.has_finished():
+                if any_loose or done.in_slot_behind is not None:
                     self._finish_several(w, done)
                 else:
+                    done.is_resident = False
                     self.count_out(w)
                     self.record(w, done)
                 batch.clear()
@@ -536,20 +536,16 @@ class StepEngine(Stage):
         return any_loose
 
     def _finish_several(self, w: World, first: Job) -> None:
-        """Let a steady resident go, and whoever else has finished, in batch order."""
-        line = ResidentLine()
-        line.insert(first)
-        other = self.steady.first_finished()
-        while other is not None:
-            other.is_resident = False
-            line.insert(other)
-            other = self.steady.first_finished()
+        """Let steady residents go, linked by `in_slot_behind`, and whoever else has finished, in batch order."""
         done: list[Job] = []
-        job = line.head
+        job: Job | None = first
         while job is not None:
+            job.is_resident = False
             done.append(job)
-            line.remove(job)
-            job = line.head
+            behind = job.in_slot_behind
+            job.in_slot_behind = None
+            job = behind
+        put_in_order(done)
         served = self.batch.listed()
         for job in in_batch_order(self, done, served[: self.newcomers_from]):
             self._finish(w, job)

@@ -60,6 +60,25 @@ class TimingWheel:
             behind.in_slot_ahead = ahead
             job.in_slot_behind = None
 
+    def take_due(self) -> Job | None:
+        """Take the jobs of the present tick out, at one go; they stay linked by `in_slot_behind`, the latest first."""
+        slot: i64 = self.tick & self.mask
+        now = float(self.tick)
+        first: Job | None = None
+        last: Job | None = None
+        job = self.slots[slot]
+        while job is not None:
+            behind = job.in_slot_behind
+            if job.at <= now:
+                self.cancel(job)
+                if last is None:
+                    first = job
+                else:
+                    last.in_slot_behind = job
+                last = job
+            job = behind
+        return first
+
     def due(self) -> Job | None:
         """Give one of the jobs of the present tick, or None."""
         job = self.slots[self.tick & self.mask]

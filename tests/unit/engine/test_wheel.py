@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from serq.engine.residents import put_in_order
 from serq.engine.session import Job, Session
 from serq.engine.stage import Stage
 from serq.engine.statements import EndStatement
@@ -26,11 +29,18 @@ def new_jobs(count: int) -> list[Job]:
 
 def take_all_due(wheel: TimingWheel) -> set[int]:
     """Take out those due now, and give their numbers."""
-    taken = set()
-    while (job := wheel.due()) is not None:
-        wheel.cancel(job)
-        taken.add(int(job.job_number))
-    return taken
+    taken = []
+    is_due = wheel.due() is not None
+    job = wheel.take_due()
+    assert is_due is (job is not None)
+    while job is not None:
+        assert not job.is_scheduled
+        taken.append(int(job.job_number))
+        behind = job.in_slot_behind
+        job.in_slot_behind = None
+        job = behind
+    assert wheel.due() is None and len(taken) == len(set(taken))
+    return set(taken)
 
 
 @given(ACTIONS)
@@ -72,3 +82,17 @@ def test_wheel_grows_with_its_jobs() -> None:
         wheel.tick += 1
         assert take_all_due(wheel) == {number for number, at in due_at.items() if at == tick}
     assert wheel.count == 0
+
+
+def test_jobs_are_sorted_by_admission() -> None:
+    """And those of one admission by their own number, whatever order they were in."""
+    generator = random.Random(5)
+    for count in (0, 1, 2, 3, 50):
+        jobs = new_jobs(count)
+        for job in jobs:
+            job.admission = generator.randrange(10)
+        for _ in range(5):
+            put_in_order(jobs)
+            found = [(int(job.admission), int(job.job_number)) for job in jobs]
+            assert found == sorted(found)
+            generator.shuffle(jobs)
