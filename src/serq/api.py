@@ -28,7 +28,7 @@ from serq.ir.write_json import encode_program
 from serq.link.linked import LinkedProgram
 from serq.lint import find_remarks
 from serq.records import dataclass, field, replace
-from serq.report import Iteration, Provenance, Report, build_report, iterations_of
+from serq.report import Iteration, Provenance, Report, build_report, digest, iterations_of
 from serq.report.notes import ABOUT_FIGURES
 from serq.report.numbers import plain
 from serq.syntax import nodes, parse_expression
@@ -210,8 +210,8 @@ class Program:
             version=VERSION,
             seed=linked.seed,
             command=command,
-            program_text=lambda: encode_program(self.ir),
-            trace_text=lambda: "" if self.trace is None else repr(self.trace),
+            digest_of_program=lambda: digest(encode_program(self.ir)),
+            digest_of_trace=lambda: "" if self.trace is None else digest(repr(self.trace)),
         )
         return Finished(result, build_report(result, provenance, self._where), self)
 

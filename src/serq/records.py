@@ -113,7 +113,8 @@ else:
         namespace["__record_fields__"] = known
         namespace["__dataclass_fields__"] = _StandardFields()
         namespace["__match_args__"] = tuple([name for name, said in known.items() if said.init and not said.kw_only])
-        namespace["__getstate__"], namespace["__setstate__"] = _getstate, _setstate
+        namespace.setdefault("__getstate__", _getstate)
+        namespace.setdefault("__setstate__", _setstate)
         namespace.setdefault("__repr__", _repr)
         if frozen:
             namespace["__setattr__"], namespace["__delattr__"] = _refuse_to_set, _refuse_to_delete

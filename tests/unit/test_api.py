@@ -43,6 +43,7 @@ def test_running_changes_nothing() -> None:
     first = program.run().to_json()
     assert program.run().to_json() == first
     assert pickle.loads(pickle.dumps(program)).run().to_json() == first
+    assert pickle.loads(pickle.dumps(program.run())).to_json() == first
 
 
 def test_overrides_are_numbers_or_expressions() -> None:

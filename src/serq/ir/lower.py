@@ -239,7 +239,7 @@ class _Lowering:
             if found.name == "not-constant" and place.text in later:
                 helps = (f"`{place.text}` is not declared above; a `let` sees the constants above it",)
             elif found.name == "not-constant":
-                helps = suggestion(place.text, self.constants, "constants above") or helps
+                helps = suggestion(place.text, self.constants, "constants before it") or helps
             self.findings.add(error(found.name, found.message, place, found.label, helps=helps))
             return 1.0
         if math.isnan(result):

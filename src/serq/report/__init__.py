@@ -9,6 +9,7 @@ from serq.report.model import (
     Report,
     StageReport,
     build_report,
+    digest,
 )
 from serq.report.notes import Note
 
@@ -24,5 +25,6 @@ __all__ = [
     "Scheduled",
     "StageReport",
     "build_report",
+    "digest",
     "iterations_of",
 ]

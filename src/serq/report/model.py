@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -31,26 +32,29 @@ class Provenance:
     version : of serq
     seed : of the random streams
     command : the command line that gives these figures again, without options that only say where they go
-    program_text : gives the program's IR as JSON, run options and overrides included, when the report is written
-    trace_text : gives the rows of the trace as text, or "" without one
+    digest_of_program : gives `ir` when it is asked for
+    digest_of_trace : gives `trace` when it is asked for
     """
 
     version: str
     seed: int
     command: str
-    program_text: Callable[[], str] = field(repr=False, compare=False)
-    trace_text: Callable[[], str] = field(repr=False, compare=False)
+    digest_of_program: Callable[[], str] = field(repr=False, compare=False)
+    digest_of_trace: Callable[[], str] = field(repr=False, compare=False)
 
     @property
     def ir(self) -> str:
-        """Give `sha256:…` of the program's IR."""
-        return _digest(self.program_text())
+        """Give `sha256:…` of the program's IR as JSON, run options and overrides included."""
+        return self.digest_of_program()
 
     @property
     def trace(self) -> str:
         """Give `sha256:…` of the rows of the trace, or "" without one."""
-        text = self.trace_text()
-        return _digest(text) if text else ""
+        return self.digest_of_trace()
+
+    def __getstate__(self) -> list[Any]:
+        """Give what is pickled: the digests, not the program they are of."""
+        return [self.version, self.seed, self.command, partial(str, self.ir), partial(str, self.trace)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +175,16 @@ def _member(members: tuple[_Member, ...], name: str, index: int | None) -> _Memb
     for member in members:
         if member.name == name and member.index == index:
             return member
-    raise KeyError(name if index is None else f"{name}[{index}]")
+    of_name = [member.index for member in members if member.name == name]
+    if not of_name:
+        raise KeyError(f"`{name}` is none of {', '.join(dict.fromkeys(f'`{member.name}`' for member in members))}")
+    if of_name == [None]:
+        raise KeyError(f"`{name}` is no family: it has no member {index}")
+    raise KeyError(f"`{name}` is a family: its members are 0 to {len(of_name) - 1}")
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """Give `sha256:…` of a text."""
     return f"sha256:{_sha256()(text.encode()).hexdigest()}"
 
 

@@ -156,16 +156,21 @@ class _Faults:
             return
 
     def columns(self, start: int, line: str, count: int) -> None:
-        """Report a row with too few or too many cells."""
+        """Report a row with too few or too many cells; when no comma parts them, the rows after it are all like it."""
+        other = next((mark for mark in (";", "\t") if line.count(mark) >= len(COLUMNS) - 2 and "," not in line), "")
+        columns = f"the columns are `{','.join(COLUMNS[:-1])}` and, optionally, `{COLUMNS[-1]}`"
+        commas = f"commas part the cells, where this row has {'tabs' if other == chr(9) else f'`{other}`'}"
         self._add(
             error(
                 "trace-columns",
                 f"a trace row needs 5 or 6 cells, this one has {count}",
                 self._span(start, start + len(line)),
                 f"{count} cell{'s' if count != 1 else ''}",
-                helps=(f"the columns are `{','.join(COLUMNS[:-1])}` and, optionally, `{COLUMNS[-1]}`",),
+                helps=(commas, columns) if other else (columns,),
             )
         )
+        if other:
+            self.findings.stop_if_any()
 
     def cells(self, start: int, cells: list[str]) -> None:
         """Report the cells of a row that are no numbers."""

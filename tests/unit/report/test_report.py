@@ -9,11 +9,11 @@ import pytest
 from librt.vecs import vec
 
 from serq.engine.results import GaugeResult, ObserveResult, PoolResult, RunNote, RunResult, StageResult
-from serq.report import Provenance, Report, build_report
+from serq.report import Provenance, Report, build_report, digest
 from serq.report.notes import constant_zero_notes
 from serq.report.numbers import exact, plain, short
 
-PROVENANCE = Provenance("1.2.3", 0, "serq run a.sq --seed 0", lambda: "{}", str)
+PROVENANCE = Provenance("1.2.3", 0, "serq run a.sq --seed 0", lambda: digest("{}"), str)
 
 
 def finished_run() -> RunResult:
@@ -97,8 +97,14 @@ def test_members_are_found_by_name_and_number() -> None:
     made = report()
     assert made.stage("s").completed == 2
     assert made.pool("kv", 1).preemptions == 6
-    with pytest.raises(KeyError, match=r"kv\[2\]"):
+    with pytest.raises(KeyError, match="a family: its members are 0 to 1"):
         made.pool("kv", 2)
+    with pytest.raises(KeyError, match="a family: its members are 0 to 1"):
+        made.pool("kv")
+    with pytest.raises(KeyError, match="no family"):
+        made.stage("s", 0)
+    with pytest.raises(KeyError, match="`kw` is none of `kv`"):
+        made.pool("kw")
 
 
 def test_the_text_shows_end_tables_and_members() -> None:
@@ -231,5 +237,5 @@ def test_a_digest_is_the_standard_one(hidden: tuple[str, ...], monkeypatch: pyte
     for name in hidden:
         monkeypatch.setitem(sys.modules, name, None)
     text = "a trace, 7 rows … " * 100
-    provenance = Provenance("1", 0, "", str, lambda: text)
+    provenance = Provenance("1", 0, "", str, lambda: digest(text))
     assert provenance.trace == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -138,3 +138,13 @@ def test_the_recorded_trace_is_read_whole() -> None:
     """333 sessions, 3 321 requests, as its description says."""
     trace = read_trace(str(Path(__file__).parents[3] / "examples/replay/short_base.csv"))
     assert (len(trace), sum(map(len, trace))) == (333, 3321)
+
+
+@pytest.mark.parametrize(("mark", "named"), [(";", "`;`"), ("\t", "tabs")])
+def test_a_file_of_another_separator_is_one_mistake(mark: str, named: str) -> None:
+    """And not as many as it has rows."""
+    text = "\n".join(mark.join(["0", str(turn), "10", "2", "0"]) for turn in range(1, 9))
+    with pytest.raises(ProgramError) as caught:
+        parse_trace(text, "t.csv")
+    assert [finding.name for finding in caught.value.diagnostics] == ["trace-columns"]
+    assert f"this row has {named}" in caught.value.diagnostics[0].helps[0]
