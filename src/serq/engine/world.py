@@ -501,7 +501,9 @@ class World:
             session.behind = self.spare_session
             self.spare_session = session
         else:
-            session.job = None  # each holds the other: what they leave in a cache would hold both for ever
+            # each holds the session, which holds it: what it leaves in a cache would hold them all for ever
+            session.job = None
+            session.spare_hold = None
         if self.workload.is_closed:
             if self.replaced_at != self.now:
                 self.replaced_at = self.now
