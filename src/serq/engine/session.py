@@ -294,25 +294,17 @@ class Session(Ranked):
             return None
         return entries[pool_id]
 
-    def hold_on(self, pool: Pool) -> Allocation | None:
-        """Give the innermost hold's allocation on a pool that was not released early, or None."""
+    def holding(self, pool: Pool) -> ActiveHold | None:
+        """Give the innermost hold that has an allocation on a pool that was not released early, or None."""
         hold = self.hold
-        while hold is not None:
-            allocation = hold.on(pool)
-            if allocation is not None:
-                return allocation
+        while hold is not None and hold.on(pool) is None:
             hold = hold.outer
-        return None
+        return hold
 
-    def hold_of(self, allocation: Allocation) -> ActiveHold | None:
-        """Give the active hold an allocation belongs to, or None."""
-        hold = self.hold
-        while hold is not None:
-            for other in hold.allocations:
-                if other is allocation:
-                    return hold
-            hold = hold.outer
-        return None
+    def hold_on(self, pool: Pool) -> Allocation | None:
+        """Give the allocation of that hold, or None."""
+        hold = self.holding(pool)
+        return None if hold is None else hold.on(pool)
 
     def kv_on(self, pool: Pool) -> float:
         """Give what all the session's holds have on a pool [units]."""

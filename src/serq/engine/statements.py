@@ -286,10 +286,9 @@ class ReleaseStatement(Statement):
     def step(self, w: World, s: Session) -> bool:
         s.next_statement = self.following
         pool = self.pool.resolve(w)
-        allocation = s.hold_on(pool)
-        if allocation is not None:
-            hold = s.hold_of(allocation)
-            assert hold is not None
+        hold = s.holding(pool)
+        allocation = None if hold is None else hold.on(pool)
+        if hold is not None and allocation is not None:
             pool.give_back(w, allocation, hold)
         elif s.leases is not None:
             for lease in s.leases:
@@ -312,13 +311,12 @@ class LoadStatement(Statement):
     def step(self, w: World, s: Session) -> bool:
         s.next_statement = self.following
         pool = self.pool.resolve(w)
-        allocation = s.hold_on(pool)
-        if allocation is None:
+        hold = s.holding(pool)
+        allocation = None if hold is None else hold.on(pool)
+        if hold is None or allocation is None:
             raise RunError("outside-hold", f"`load` outside a hold of pool `{pool.name}`", self.site)
         tokens = amount(w, self.tokens, "load")
         check_load(allocation, tokens, self.site)
-        hold = s.hold_of(allocation)
-        assert hold is not None
         allocation.position += tokens
         hold.moved = True
         return True
@@ -370,19 +368,14 @@ class TokensStatement(Statement):
             job = w.new_job(s, stage, work)
         else:
             pool = growing.resolve(w)
-            hold = s.hold
-            allocation = None if hold is None else hold.on(pool)
-            while allocation is None and hold is not None:
-                hold = hold.outer
-                if hold is not None:
-                    allocation = hold.on(pool)
-            if allocation is None:
+            hold = s.holding(pool)
+            if hold is None:
                 raise RunError("outside-hold", f"a run `growing {pool.name}` outside a hold of that pool", self.site)
             if work == 0.0:
                 w.make_ready(s)
                 return False
             job = w.new_job(s, stage, work)
-            job.growing = allocation
+            job.growing = hold.on(pool)
             job.growing_hold = hold
             s.waits_at = self.site
         job.begin_tokens(self.is_decode)
